@@ -4,7 +4,7 @@ FUZZ ?= 75s
 N ?= 5000
 ROUNDS ?= 50
 SEED ?= 0
-.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash fleet fleet-chaos soak sizing bench bench-fleet bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-files release-image release-repro release-install ci clean
+.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash fleet fleet-chaos soak bench bench-peers bench-gateway tools conform conform-all real real-all cover checklist codes-coverage generate readme demo release-dry release-files release-image release-repro release-install ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,9 +44,9 @@ crash: ## kill N=5000 writers of a ledger, and simulate 200 power failures for e
 	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched|EveryFault|Service|K16Random|K17Torn)' ./ledger -all -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
 	go test -count=1 -timeout 0 -v -run '^Test(R6|ProofVerifies)' ./ledger/verify ./ledger/proof -all
 	go test -count=1 -timeout 0 -v -run '^TestR1' ./serve -kills $$(($(N) / 10))
-	go test -count=1 -timeout 0 -v -run '^TestR10' ./cmd/internal/gateway/http ./cmd/candor -hostile 25
+	go test -count=1 -timeout 0 -v -run '^TestR10' ./cmd/internal/gateway/httpgate ./cmd/candor -hostile 25
 	go test -count=1 -timeout 0 -v -run '^TestR21' ./cmd/internal/workbench/kaiza -sweep 1
-	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill|Scripted|AgentWithout)' ./cmd/internal/workbench/workrail -long
+	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill)' ./cmd/internal/workbench/workrail -long
 	go test -count=1 -timeout 0 -v -run '^Test(H9|H10|SessionSurvives|Sessions|Refused|PrivateAddresses|PageCannot|ContentAfter)' ./cmd/internal/workbench/harness ./cmd/internal/workbench/harness/browser -all
 
 arm64: ## run some tests for linux/arm64 under qemu-user-static
@@ -57,29 +57,23 @@ wine: ## run some tests and the demo for windows/amd64 under wine64
 
 soak: ## a million entries in a ledger, and a million failing calls through two gateways to a failing cluster: memory and files do not grow
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
-	go test -count=1 -timeout 0 -v -run '^TestR18' ./cmd/cluster/internal/testing/chaos -soak 1000000
+	go test -count=1 -timeout 0 -v -run '^TestR18' ./cmd/internal/testing/chaos -soak 1000000
 
 fleet: ## ten rounds of faults in a cluster, and a hundred thousand failing calls shipped to another
 	@.ci/run fleet
 
 fleet-chaos: ## ROUNDS=50 rounds of faults in a cluster of three nats-server processes; SEED=n repeats a run; partitions need root
-	go test -count=1 -timeout 0 -v -run '^TestR17' ./cmd/cluster/internal/testing/chaos -rounds $(ROUNDS) -seed $(SEED)
-
-sizing: ## measure what the stores of a fleet take, and write docs/sizing.md; needs an idle machine, and PostgreSQL for its part
-	go test -count=1 -timeout 30m -v -run '^TestMeasure$$' ./cmd/cluster/internal/testing/sizing -measure
+	go test -count=1 -timeout 0 -v -run '^TestR17' ./cmd/internal/testing/chaos -rounds $(ROUNDS) -seed $(SEED)
 
 bench: ## benchmarks with allocations; compare only runs on the same machine
 	go test -run '^$$' -bench . -benchmem -count 5 work
 
 bench-peers: ## compare durable appends with SQLite and bbolt (a separate module with those dependencies)
-	cd bench/peers && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
+	cd internal/tools/peers && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
 	$(MAKE) bench-gateway
 
-bench-fleet: ## compare the engines and modes of a fleet with JetStream and PostgreSQL alone, and write docs/fleet-figures.md
-	go test -count=1 -timeout 0 -v -run '^TestFigures' ./cmd/cluster/internal/testing/chaos -figures ../../../../../docs/fleet-figures.md
-
 bench-gateway: ## compare the gateway with proxies from npm, net/http's reverse proxy and nginx
-	cd bench/gateway && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
+	go test -run '^$$' -bench . -benchtime 5x -timeout 60m ./cmd/internal/testing/gatewaybench
 
 tools: ## install the pinned tools, the official suite and clients included, into a cache folder
 	@.ci/run tools
@@ -88,46 +82,33 @@ conform: ## the official conformance suite, bare, with the boundary and through 
 	@.ci/run conform
 
 conform-all: ## the same, and its alphas for both protocol eras
-	go run ./cmd/internal/testing/conformance/run -install
-	go run ./cmd/internal/testing/conformance/run -alpha
+	go run ./internal/tools/conformance/run -install
+	go run ./internal/tools/conformance/run -alpha
 
-real: ## test three published servers, directly, through the gateway and with probe
+real: ## test three published servers, directly and through the gateway, with probe
 	@.ci/run real
 
-real-all: ## the same with all servers of cmd/internal/testing/realservers
-	go run ./cmd/internal/testing/conformance/run -install
-	go run ./cmd/internal/testing/realservers/run -all -install
-	go run ./cmd/internal/testing/realservers/run -all
-	go run ./cmd/internal/testing/realservers/run -all -probe
-
-realservers: ## the same, and write the results to docs/realservers.md
-	go run ./cmd/internal/testing/conformance/run -install
-	go run ./cmd/internal/testing/realservers/run -all -install
-	go run ./cmd/internal/testing/realservers/run -all -markdown docs/realservers.md
-
-probeservers: ## probe all of them, and write the results to docs/probe-servers.md
-	go run ./cmd/internal/testing/conformance/run -install
-	go run ./cmd/internal/testing/realservers/run -all -install
-	go run ./cmd/internal/testing/realservers/run -all -probe -markdown docs/probe-servers.md
+real-all: ## the same with all servers of cmd/internal/testing/realservers, and write the results to docs/probe-servers.md
+	go run ./internal/tools/conformance/run -install
+	go test -count=1 -run '^TestPublishedServers$$' -v ./cmd/internal/testing/realservers -args -servers all -install
+	go test -count=1 -timeout 25m -run '^TestPublishedServers$$' -v ./cmd/internal/testing/realservers -args -servers all -markdown $$PWD/docs/probe-servers.md
 
 cover: ## show which lines the tests cover
 	go test -short -coverprofile=coverage.out -coverpkg=work work
 	go tool cover -func=coverage.out | tail -1
 
-checklist: ## list the statements about the workbench's systems with test and result; ONLY=K for one system
-	@go run ./internal/checklist/run $(if $(ONLY),--letters $(ONLY))
+checklist: ## list the statements about the workbench's systems with test and result
+	@go test -json -count=1 -run '^Test[KWHD][1-9]' work | go run ./internal/tools/checklist -statements
 
-codes-coverage: ## list the codes with the test that emits each and its result; DOMAIN=kaiza for one domain
-	@go run ./internal/checklist/run --codes $(if $(DOMAIN),--domain $(DOMAIN))
+codes-coverage: ## list the codes with the test that emits each and its result
+	@go test -json -count=1 -run '^Test.*Every.*IsEmitted$$' work | go run ./internal/tools/checklist -codes
 
 generate: ## rewrite generated files
 	go generate work
 
-prose: ## compare the wording of our comments with that of net/http and log/slog
-	go run ./internal/prose/run --by-package
 
-readme: ## rewrite the transcripts, figures and pictures of README.md; needs Chromium if a page has changed
-	go run ./cmd/internal/testing/readme/run
+readme: ## rewrite the transcripts of README.md
+	go run ./internal/tools/readme/run
 
 demo: ## run candor demo
 	go run ./cmd/candor demo
@@ -137,14 +118,14 @@ GORELEASER ?= go run github.com/goreleaser/goreleaser/v2@v2.13.3
 REMOTE = GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/candor-mcp/candor
 release-dry: release-files ## every release artefact, unpublished, into dist: archives, checksums, bills of materials, deb, rpm, npm, wheels, formula
 	.ci/install dist
-	go run ./cmd/internal/release/run sizes --dir dist
+	go run ./internal/tools/release/run sizes --dir dist
 
 release-files:
-	$(GORELEASER) check
-	$(REMOTE) $(GORELEASER) release --snapshot --clean --skip=docker
+	$(GORELEASER) check deploy/release/goreleaser.yaml
+	$(REMOTE) $(GORELEASER) release --config deploy/release/goreleaser.yaml --snapshot --clean --skip=docker
 	version=$$(sed -n 's/.*"version":"\([^"]*\)".*/\1/p' dist/metadata.json) && \
-		go run ./cmd/internal/release/run packages --version $$version --dir dist && \
-		go run ./cmd/internal/release/run formula --version $$version --dir dist
+		go run ./internal/tools/release/run packages --version $$version --dir dist && \
+		go run ./internal/tools/release/run formula --version $$version --dir dist
 
 release-image: ## build the container image from dist with Docker or buildah, and run the demo in it
 	.ci/image dist
@@ -154,8 +135,8 @@ release-repro: ## build every release artefact twice, in two folders, and compar
 
 release-install: ## install the npm package and the wheel of this machine offline, where there is no Go, and run the demo
 	rm -rf build/release
-	go run ./cmd/internal/release/run build --dir build/release $$(go env GOOS)/$$(go env GOARCH)
-	go run ./cmd/internal/release/run packages --dir build/release
+	go run ./internal/tools/release/run build --dir build/release $$(go env GOOS)/$$(go env GOARCH)
+	go run ./internal/tools/release/run packages --dir build/release
 	.ci/install build/release
 
 ci: ## all checks that a change must pass, with their times

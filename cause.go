@@ -1,17 +1,21 @@
 package candor
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
+	"path"
 	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/candor-mcp/candor/internal/limits"
 )
 
-// Cause is the redacted and bounded copy of the error behind a failure. A cause that was only a text has no Name and no Code.
+// Cause is the redacted and bounded copy of the error that led to a failure. A cause that was only a text has no Name and no Code.
 type Cause struct {
 	Message string
 	Code    string // an errno name or a code of another system
@@ -21,73 +25,74 @@ type Cause struct {
 // IsZero reports whether c is empty.
 func (c Cause) IsZero() bool { return c == Cause{} }
 
-// NewCause builds a cause from its parts, redacting and bounding each.
-func NewCause(message, code, name string) Cause {
-	return Cause{Message: publicText(message, MaxCause), Code: publicText(code, MaxCallInfo), Name: publicText(name, MaxCallInfo)}
+// newCause builds a cause from its parts, redacting and bounding each.
+func newCause(message, code, name string) Cause {
+	return Cause{Message: publicText(message, limits.Cause), Code: publicText(code, limits.CallInfo), Name: publicText(name, limits.CallInfo)}
 }
 
-// wrap keeps the redacted copy of err, and err itself if errors.Is is safe on it.
+// wrap keeps the redacted copy of err, and err itself if errors.Is can walk it.
 func (e *Error) wrap(err error) {
 	if isPlain(err) {
 		e.err, e.cause = err, Cause{Message: e.publicCause(err.Error()), Name: plainName}
 		return
 	}
 	e.err, e.cause = nil, causeOf(err)
-	if sound(err) {
+	if _, sound := chainOf(err); sound {
 		e.err = err
 	}
 }
 
-// publicCause redacts the text of a cause, unless it equals the message, which is redacted already. Most plain errors have their
-// text as the message.
+// publicCause redacts the text of a cause, unless it equals the message, which is redacted already. Most plain errors
+// have their text as the message.
 func (e *Error) publicCause(text string) string {
-	if text == e.message && len(text) <= MaxCause {
+	if text == e.message && len(text) <= limits.Cause {
 		return text
 	}
-	return publicText(text, MaxCause)
+	return publicText(text, limits.Cause)
 }
 
-// causeOf makes a cause of any value. Errors give message, code and name; texts give a message; anything else is written as
-// bounded JSON.
+// causeOf makes a cause of any value. Errors give message, code and name; texts give a message; anything else is
+// written as bounded JSON.
 func causeOf(v any) Cause {
 	switch v := v.(type) {
 	case nil:
 		return Cause{}
 	case Cause:
-		return NewCause(v.Message, v.Code, v.Name)
+		return newCause(v.Message, v.Code, v.Name)
 	case error:
-		if isPlain(v) {
-			return Cause{Message: publicText(v.Error(), MaxCause), Name: plainName}
-		}
-		return NewCause(withoutFolders(v, textOf(v)), codeTextOf(v), nameOf(v))
+		return causeOfError(v)
 	case string:
-		return NewCause(v, "", "")
+		return newCause(v, "", "")
 	default:
 		return causeOfValue(v, thrownBy(v))
 	}
 }
 
+func causeOfError(err error) Cause {
+	if isPlain(err) {
+		return Cause{Message: publicText(err.Error(), limits.Cause), Name: plainName}
+	}
+	chain, _ := chainOf(err)
+	code := ""
+	guard(func() { code = firstCodeText(chain) })
+	return newCause(withoutFolders(chain, textOf(err)), code, nameOf(chain, err))
+}
+
 func causeOfValue(v any, t thrown) Cause {
 	if t.message != "" {
-		return NewCause(t.message, t.code, t.name)
+		return newCause(t.message, t.code, t.name)
 	}
-	return NewCause(firstText(DetailsOf(v).String(), "null"), "", kindName(reflect.TypeOf(v)))
+	return newCause(cmp.Or(DetailsOf(v).String(), "null"), "", kindName(reflect.TypeOf(v)))
 }
 
-// textOf returns err.Error(). Like fmt, it survives a nil receiver and a panicking method; unlike fmt, it also survives a panic
-// value that panics when printed.
-func textOf(err error) (text string) {
-	if !guard(func() { text = fmt.Sprint(err) }) {
-		return unencodable
-	}
-	return text
-}
+// textOf returns err.Error(). Like fmt, it survives a nil receiver and a panicking method.
+func textOf(err error) string { return fmt.Sprint(err) }
 
-// withoutFolders shortens the absolute paths in the text of file system errors. Their fields show where a path ends; [redact.Text]
-// sees only the text and stops at a space or a bracket.
-func withoutFolders(err error, text string) string {
-	for _, e := range chain(err) {
-		switch e := any(e).(type) {
+// withoutFolders shortens the absolute paths in the text of file system errors. Their fields show where a path ends;
+// [redact.Text] sees only the text and stops at a space or a bracket.
+func withoutFolders(chain []link, text string) string {
+	for _, l := range chain {
+		switch e := any(l.err).(type) {
 		case *fs.PathError:
 			text = withoutFolder(text, e.Path)
 		case *os.LinkError:
@@ -107,23 +112,25 @@ func withoutFolder(text, name string) string {
 	return strings.ReplaceAll(text, name, "…/"+name[last+1:])
 }
 
-// codeTextOf returns the first code that an error in the chain carries, or "".
-func codeTextOf(err error) string {
-	for _, e := range chain(err) {
-		if code := ownCodeText(e); code != "" {
-			return code
+// firstCodeText returns the first code that an error in the chain carries, or "".
+func firstCodeText(chain []link) string {
+	for _, l := range chain {
+		if symbol, number := ownCode(l.err); symbol != "" {
+			return symbol
+		} else if number != 0 {
+			return strconv.Itoa(number)
 		}
 	}
 	return ""
 }
 
-// nameOf returns the type name of the outermost error in the chain that is not a wrapper of fmt or errors.
-func nameOf(err error) string {
-	if isNilPointer(err) {
+// nameOf returns the type name of the outermost error in the chain of err that is not a wrapper of fmt or errors.
+func nameOf(chain []link, err error) string {
+	if len(chain) == 0 { // a nil pointer
 		return kindName(reflect.TypeOf(err))
 	}
-	for _, e := range chain(err) {
-		switch t := reflect.TypeOf(e); t.String() {
+	for _, l := range chain {
+		switch t := reflect.TypeOf(l.err); t.String() {
 		case "*errors.errorString", "*fmt.wrapError", "*fmt.wrapErrors", "*errors.joinError":
 		default:
 			return kindName(t)
@@ -149,138 +156,43 @@ func kindName(t reflect.Type) string {
 	return t.Name()
 }
 
-func isNil(v any) bool {
-	r := reflect.ValueOf(v)
-	switch r.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Func, reflect.Chan, reflect.Interface:
-		return r.IsNil()
-	default:
-		return false
-	}
-}
-
-// errnoName returns the name of a common errno, such as ENOENT, or "".
-func errnoName(e syscall.Errno) string {
-	for _, list := range [][]namedErrno{errnos, systemErrnos} {
-		for _, known := range list {
-			if known.errno == e {
-				return known.name
-			}
-		}
-	}
-	return ""
-}
-
-type namedErrno struct {
-	errno syscall.Errno
-	name  string
-}
-
-var errnos = []namedErrno{
-	{syscall.ENOENT, "ENOENT"}, {syscall.EEXIST, "EEXIST"}, {syscall.EACCES, "EACCES"},
-	{syscall.EPERM, "EPERM"}, {syscall.ENOSPC, "ENOSPC"}, {syscall.EISDIR, "EISDIR"},
-	{syscall.ENOTDIR, "ENOTDIR"}, {syscall.ENOTEMPTY, "ENOTEMPTY"}, {syscall.EROFS, "EROFS"},
-	{syscall.EMFILE, "EMFILE"}, {syscall.EIO, "EIO"}, {syscall.EBUSY, "EBUSY"}, {syscall.EPIPE, "EPIPE"},
-	{syscall.ECONNREFUSED, "ECONNREFUSED"}, {syscall.ECONNRESET, "ECONNRESET"},
-	{syscall.ECONNABORTED, "ECONNABORTED"}, {syscall.ETIMEDOUT, "ETIMEDOUT"},
-	{syscall.EHOSTUNREACH, "EHOSTUNREACH"}, {syscall.ENETUNREACH, "ENETUNREACH"},
-	{syscall.ENAMETOOLONG, "ENAMETOOLONG"}, {syscall.EINVAL, "EINVAL"}, {syscall.EINTR, "EINTR"},
-	{syscall.EAGAIN, "EAGAIN"}, {syscall.EXDEV, "EXDEV"}, {syscall.ELOOP, "ELOOP"}, {syscall.EADDRINUSE, "EADDRINUSE"},
-	{syscall.ENOTCONN, "ENOTCONN"}, {syscall.ENOMEM, "ENOMEM"},
-}
-
 // maxChain is the maximum number of errors of one chain that are visited, because an error may unwrap to itself.
 const maxChain = 256
 
-// walker visits an error and all errors that it wraps. Unlike errors.Is and errors.As it skips nil pointers and stops on endless
-// chains.
-type walker struct {
-	left  int
-	sound bool // errors.Is and errors.As are safe on this chain
+// link is an error of a chain and its depth.
+type link struct {
+	err   error
+	depth int
 }
 
-// chain yields err and all errors that it wraps, with their depth.
-func chain(err error) iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) {
-		w := walker{left: maxChain}
-		w.visit(0, err, yield)
-	}
+// chainOf returns err and the errors that it wraps, outermost first, without nil pointers. sound is false if errors.Is
+// may panic on err or not return.
+func chainOf(err error) (chain []link, sound bool) {
+	sound = true
+	returned := guard(func() { sound = walk(&chain, link{err: err}) })
+	return chain, sound && returned
 }
 
-// sound reports whether errors.Is and errors.As are safe on err.
-func sound(err error) bool {
-	w := walker{left: maxChain, sound: true}
-	w.visit(0, err, func(_ int, e error) bool {
-		w.sound = w.sound && matchReturns(e)
-		return w.sound
-	})
-	return w.sound
-}
-
-func (w *walker) visit(depth int, err error, yield func(int, error) bool) bool {
-	if err == nil {
+// walk appends a link and those below it. It reports whether all were visited.
+func walk(chain *[]link, l link) bool {
+	switch {
+	case l.err == nil:
 		return true
-	}
-	if isNilPointer(err) {
-		w.sound = w.sound && !walkable(err)
-		return true
-	}
-	if w.left == 0 {
-		w.sound = false
+	case isNilPointer(l.err), len(*chain) == maxChain:
 		return false
 	}
-	w.left--
-	if !yield(depth, err) {
-		return false
-	}
-	switch v := any(err).(type) {
+	*chain = append(*chain, l)
+	switch v := any(l.err).(type) {
 	case interface{ Unwrap() error }:
-		var inner error
-		if !guard(func() { inner = v.Unwrap() }) {
-			w.sound = false
-		}
-		return w.visit(depth+1, inner, yield)
+		return walk(chain, link{v.Unwrap(), l.depth + 1})
 	case interface{ Unwrap() []error }:
-		var list []error
-		if !guard(func() { list = v.Unwrap() }) {
-			w.sound = false
+		all := true
+		for _, inner := range v.Unwrap() {
+			all = walk(chain, link{inner, l.depth + 1}) && all
 		}
-		for _, inner := range list {
-			if !w.visit(depth+1, inner, yield) {
-				return false
-			}
-		}
+		return all
 	}
 	return true
-}
-
-// matchReturns reports whether the Is and As methods of one error return without a panic. It calls them with a target that nothing
-// matches.
-func matchReturns(err error) bool {
-	ok := true
-	if v, has := any(err).(interface{ Is(error) bool }); has {
-		ok = guard(func() { v.Is(unmatched{}) })
-	}
-	if v, has := any(err).(interface{ As(any) bool }); has {
-		var none unmatched
-		ok = guard(func() { v.As(&none) }) && ok
-	}
-	return ok
-}
-
-// unmatched is an error that nothing wraps.
-type unmatched struct{}
-
-func (unmatched) Error() string { return "" }
-
-// walkable reports whether errors.Is or errors.As would call a method of err.
-func walkable(err error) bool {
-	switch any(err).(type) {
-	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ Is(error) bool }, interface{ As(any) bool }:
-		return true
-	default:
-		return false
-	}
 }
 
 func isNilPointer(v any) bool {
@@ -296,15 +208,106 @@ func ours(err error) *Error {
 	if isPlain(err) {
 		return nil
 	}
-	for _, e := range chain(err) {
-		if found, ok := any(e).(*Error); ok {
+	chain, _ := chainOf(err)
+	for _, l := range chain {
+		if found, ok := l.err.(*Error); ok { //nolint:errorlint // the chain is walked here
 			return found
 		}
 	}
-	// Another type may have an As method that returns an *Error.
-	var found *Error
-	if !sound(err) || !guard(func() { _ = errors.As(err, &found) }) {
-		return nil
+	return nil
+}
+
+// unencodable replaces a value that its own method could not encode.
+const unencodable = "[unencodable]"
+
+// guard calls f, which calls methods of a caller's types, and reports whether it returned. Such methods run while a
+// failure is being reported: a panic in one must not end the process and lose the failure. This is the only recover of
+// the package. See docs/decisions/007.
+func guard(f func()) (returned bool) {
+	defer func() {
+		if !returned {
+			_ = recover()
+		}
+	}()
+	f()
+	return true
+}
+
+// StackPolicy selects the dialects that write a stack. With the zero policy no dialect does. [ParseStackPolicy] makes
+// one from the two environment variables of the contract; this package does not read the environment.
+type StackPolicy struct {
+	// Debug is DEBUG_STACK=true: the system-error dialect writes stack_trace.
+	Debug bool
+	// Verbose is MCP_ERRORS_VERBOSE: the number of frames that the rpc dialect writes as data.stack. 0 means no stack,
+	// and a negative number means all frames.
+	Verbose int
+}
+
+// ParseStackPolicy reads DEBUG_STACK, which only the exact word "true" enables, and MCP_ERRORS_VERBOSE, a whole number
+// of frames or "full". Any other value of MCP_ERRORS_VERBOSE is an error.
+func ParseStackPolicy(debugStack, verbose string) (StackPolicy, error) {
+	p := StackPolicy{Debug: debugStack == "true"}
+	switch verbose {
+	case "", "0":
+		return p, nil
+	case "full":
+		p.Verbose = -1
+		return p, nil
 	}
-	return found
+	n, err := strconv.Atoi(verbose)
+	if err != nil || n < 0 {
+		return StackPolicy{}, fmt.Errorf(`MCP_ERRORS_VERBOSE %q: want a number of frames or "full"`, verbose)
+	}
+	p.Verbose = n
+	return p, nil
+}
+
+// Wanted reports whether any dialect writes a stack. If not, callers need not capture one.
+func (p StackPolicy) Wanted() bool { return p.Debug || p.Verbose != 0 }
+
+// Frames formats program counters from [runtime.Callers] with one frame per line, "package.Func (file.go:12)". Frames
+// of the framework (the runtime, Candor, the MCP SDK, the HTTP server) are omitted, and files have no directories. It
+// returns "" if no stack is [StackPolicy.Wanted].
+func (p StackPolicy) Frames(pcs []uintptr) string {
+	if !p.Wanted() || len(pcs) == 0 {
+		return ""
+	}
+	var lines []string
+	frames := runtime.CallersFrames(pcs)
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && !isFramework(f.Function) {
+			lines = append(lines, fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line))
+		}
+		if !more {
+			break
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// FirstFrames returns the first Verbose lines of a stack made by [StackPolicy.Frames], which has one frame per line and
+// the innermost first, or the whole stack if Verbose is negative.
+func (p StackPolicy) FirstFrames(stack string) string {
+	if p.Verbose < 0 {
+		return stack
+	}
+	lines := strings.SplitN(stack, "\n", p.Verbose+1)
+	return strings.Join(lines[:min(len(lines), p.Verbose)], "\n")
+}
+
+// frameworkPackages lists the packages whose frames do not help to find the failure: "x." is one package, "x/" all
+// packages below it. The systems of the workbench and the examples are tools and not part of the framework.
+var frameworkPackages = []string{
+	"runtime.", "runtime/", "testing.", "testing/", "net/http.", "net/http/", "reflect.", "internal/",
+	"github.com/candor-mcp/candor.", "github.com/candor-mcp/candor/internal/", "github.com/candor-mcp/candor/wire.",
+	"github.com/candor-mcp/candor/dialect.", "github.com/candor-mcp/candor/contract.",
+	"github.com/candor-mcp/candor/boundary.", "github.com/candor-mcp/candor/boundary/", "github.com/candor-mcp/candor/adapters/mcpgo.", "github.com/candor-mcp/candor/cmd/internal/gateway.", "github.com/candor-mcp/candor/cmd/internal/gateway/",
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness.", "github.com/candor-mcp/candor/cmd/internal/workbench/harness/line.",
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain.",
+	"github.com/modelcontextprotocol/go-sdk/", "github.com/mark3labs/mcp-go/",
+}
+
+func isFramework(function string) bool {
+	return slices.ContainsFunc(frameworkPackages, func(p string) bool { return strings.HasPrefix(function, p) })
 }

@@ -1,50 +1,37 @@
 package candor
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/candor-mcp/candor/internal/codetable"
 )
 
-// Code is one registered failure, identified by its domain and symbol. A Code is one of the variables of this package or of
-// the packages below codes, the result of a lookup, or the zero Code, which is not registered: a program cannot make up a code.
-//
-// Codes are comparable and may be used as map keys and in switch statements.
-type Code struct {
-	i uint16 // index into the generated catalogue; 0 means no code
-}
-
-// CodeAt returns the code in a row of the generated catalogue. It is for the generated packages below codes: a Row cannot be
-// made outside this module.
-func CodeAt(row codetable.Row) Code { return Code{row.Index()} }
-
-// Status is the state of a code in the catalogue.
-type Status uint8
+// Code is one registered failure, by its number. Domain and symbol identify it on the wire. Use the constants of this package and of
+// the packages below codes, or a lookup such as [ParseCode]. The zero Code and the conversion of any other number that is not
+// registered are invalid: [Error.Validate] reports them, and on the wire they are UNCODED_ERROR.
+type Code int
 
 // The states of a code. A code is never renamed or removed; it is deprecated in favour of another.
 const (
-	StatusActive Status = iota
-	StatusReserved
-	StatusDeprecated
+	statusActive     = "active"
+	statusReserved   = "reserved"
+	statusDeprecated = "deprecated"
 )
 
-// String returns the spelling used in the catalogue.
-func (s Status) String() string {
-	switch s {
-	case StatusActive:
-		return "active"
-	case StatusReserved:
-		return "reserved"
-	case StatusDeprecated:
-		return "deprecated"
-	default:
-		return fmt.Sprintf("Status(%d)", uint8(s))
-	}
+// CodeInfo is what the catalogue holds about a code beyond its identity, class and retry advice.
+type CodeInfo struct {
+	Sentence  string   // public, fixed and safe for any peer
+	Action    string   // a sentence that names the next step
+	Since     string   // the release that introduced the code
+	Status    string   // "active", "reserved" or "deprecated"
+	Effect    string   // "none" if the code is for a call that was refused before it began or was rolled back, else ""
+	Successor Code     // the code that replaces a deprecated one, else the zero Code
+	Aliases   []string // other spellings in use on the wire; the caller owns the slice
+	RPCNumber int      // for a JSON-RPC error: a standard number where the protocol reserves one, else [Code.Number]
 }
 
 // codeInfo is a row of the generated catalogue.
@@ -56,40 +43,42 @@ type codeInfo struct {
 	message        string
 	action         string
 	since          string
-	status         Status
-	successor      uint16
+	status         string
+	effect         string
+	successor      Code
 	aliases        []string
 }
 
-// domainInfo is a row of the generated table of domains.
-type domainInfo struct {
-	name     string
-	from, to int32
-	title    string
+// Valid reports whether c is a registered code.
+func (c Code) Valid() bool { return c.row() != 0 }
+
+func (c Code) info() *codeInfo { return &catalogue[c.row()] }
+
+// row returns the index of the code in the catalogue, or 0 if it is not registered.
+func (c Code) row() uint16 {
+	if c < 0 || int(c) >= len(rows) {
+		return 0
+	}
+	return rows[c]
 }
 
-// Valid reports whether c is a registered code. Only the zero Code is not.
-func (c Code) Valid() bool { return c.i != 0 }
+// rows has the index in the catalogue of each number up to the highest.
+var rows = func() []uint16 {
+	rows := make([]uint16, catalogue[len(catalogue)-1].number+1)
+	for i := range catalogue {
+		rows[catalogue[i].number] = uint16(i)
+	}
+	return rows
+}()
 
-func (c Code) info() *codeInfo { return &catalogue[c.i] }
-
-// Symbol returns the stable UPPER_SNAKE name, or "" for the zero Code.
+// Symbol returns the stable UPPER_SNAKE name, or "" for an invalid code.
 func (c Code) Symbol() string { return c.info().symbol }
 
 // Domain returns the name of the vocabulary the code belongs to.
 func (c Code) Domain() string { return c.info().domain }
 
-// Number returns the code's own number, which lies in its domain's range.
+// Number returns the code's own number, which lies in its domain's range, or 0 for an invalid code.
 func (c Code) Number() int { return int(c.info().number) }
-
-// RPCNumber returns the number to write in a JSON-RPC error: a standard one where the protocol
-// reserves one for this failure, else [Code.Number].
-func (c Code) RPCNumber() int {
-	if n := c.info().rpc; n != 0 {
-		return int(n)
-	}
-	return c.Number()
-}
 
 // Class returns the class, which says what to do about the failure.
 func (c Code) Class() Class { return c.info().class }
@@ -97,28 +86,28 @@ func (c Code) Class() Class { return c.info().class }
 // Retry returns the default retry advice.
 func (c Code) Retry() Retry { return c.info().retry }
 
-// Sentence returns the public sentence. It is fixed and safe for any peer.
-func (c Code) Sentence() string { return c.info().message }
-
-// Action returns a sentence that says what to do next.
-func (c Code) Action() string { return c.info().action }
-
-// Since returns the release that introduced the code.
-func (c Code) Since() string { return c.info().since }
-
-// Status returns whether the code is active, reserved or deprecated.
-func (c Code) Status() Status { return c.info().status }
-
-// Successor returns the code that replaces a deprecated one, else the zero Code.
-func (c Code) Successor() Code { return Code{c.info().successor} }
-
-// Aliases returns other spellings in use on the wire. The caller owns the slice.
-func (c Code) Aliases() []string { return append([]string(nil), c.info().aliases...) }
+// Info returns the rest of what the catalogue holds about the code.
+func (c Code) Info() CodeInfo {
+	row := c.info()
+	return CodeInfo{
+		Sentence:  row.message,
+		Action:    row.action,
+		Since:     row.since,
+		Status:    row.status,
+		Effect:    row.effect,
+		Successor: row.successor,
+		Aliases:   slices.Clone(row.aliases),
+		RPCNumber: cmp.Or(int(row.rpc), c.Number()),
+	}
+}
 
 // String returns "domain/SYMBOL", the full identity.
 func (c Code) String() string {
-	if !c.Valid() {
+	switch {
+	case c == 0:
 		return "(no code)"
+	case !c.Valid():
+		return "(number " + strconv.Itoa(int(c)) + ": not registered)"
 	}
 	return c.Domain() + "/" + c.Symbol()
 }
@@ -126,11 +115,17 @@ func (c Code) String() string {
 // MarshalText returns [Code.String], so that a code in a log or a map key is readable.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
+// UnmarshalText reads what [ParseCode] reads.
+func (c *Code) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseCode(string(text))
+	return err
+}
+
 // Codes yields every registered code in the order of its number.
 func Codes() iter.Seq[Code] {
 	return func(yield func(Code) bool) {
-		for _, i := range index().byNumber {
-			if !yield(Code{i}) {
+		for i := range catalogue[1:] {
+			if !yield(Code(catalogue[i+1].number)) {
 				return
 			}
 		}
@@ -145,30 +140,24 @@ type Domain struct {
 }
 
 // Domains returns every domain in the order of its numbers. The caller owns the slice.
-func Domains() []Domain {
-	out := make([]Domain, len(domains))
-	for i, d := range domains {
-		out[i] = Domain{Name: d.name, From: int(d.from), To: int(d.to), Title: d.title}
-	}
-	return out
-}
+func Domains() []Domain { return slices.Clone(domains[:]) }
 
 // LookupCode finds a code by its domain and its symbol or alias. It returns false for an unknown one.
 func LookupCode(domain, symbol string) (c Code, ok bool) {
-	for _, i := range index().bySymbol[symbol] {
-		if catalogue[i].domain == domain {
-			return Code{i}, true
+	for _, c := range bySymbol()[symbol] {
+		if c.Domain() == domain {
+			return c, true
 		}
 	}
-	return Code{}, false
+	return 0, false
 }
 
-// LookupSymbol finds a code by its symbol or alias. If several domains share it, the first domain in prefer that has it wins,
-// then Candor's own. A reader of a dialect passes that dialect's domain.
+// LookupSymbol finds a code by its symbol or alias. If several domains share it, the first domain in prefer that has it
+// wins, then Candor's own. A reader of a dialect passes that dialect's domain.
 func LookupSymbol(symbol string, prefer ...string) (c Code, ok bool) {
-	found := index().bySymbol[symbol]
+	found := bySymbol()[symbol]
 	if len(found) == 0 {
-		return Code{}, false
+		return 0, false
 	}
 	for _, domain := range prefer {
 		if c, ok := LookupCode(domain, symbol); ok {
@@ -178,27 +167,17 @@ func LookupSymbol(symbol string, prefer ...string) (c Code, ok bool) {
 	if c, ok := LookupCode("candor", symbol); ok {
 		return c, true
 	}
-	return Code{found[0]}, true
-}
-
-// LookupNumber finds a code by its own number.
-func LookupNumber(number int) (c Code, ok bool) {
-	order := index().byNumber
-	at := sort.Search(len(order), func(k int) bool { return int(catalogue[order[k]].number) >= number })
-	if at < len(order) && int(catalogue[order[at]].number) == number {
-		return Code{order[at]}, true
-	}
-	return Code{}, false
+	return found[0], true
 }
 
 // ParseCode reads "SYMBOL", "domain/SYMBOL" or a number. It ignores the case of letters.
 func ParseCode(text string) (Code, error) {
 	text = strings.TrimSpace(text)
 	if number, err := strconv.Atoi(text); err == nil {
-		if c, ok := LookupNumber(number); ok {
+		if c := Code(number); c.Valid() {
 			return c, nil
 		}
-		return Code{}, fmt.Errorf("number %d: not registered", number)
+		return 0, fmt.Errorf("number %d: not registered", number)
 	}
 	domain, symbol, full := strings.Cut(text, "/")
 	if !full {
@@ -211,13 +190,13 @@ func ParseCode(text string) (Code, error) {
 	if c, ok := LookupSymbol(symbol); ok && !full {
 		return c, nil
 	}
-	return Code{}, fmt.Errorf("code %q: not registered", text)
+	return 0, fmt.Errorf("code %q: not registered", text)
 }
 
-// spelling returns the registered symbol or alias that equals typed except for the case of its letters, else typed. Not all
-// aliases are in capitals.
+// spelling returns the registered symbol or alias that equals typed except for the case of its letters, else typed. Not
+// all aliases are in capitals.
 func spelling(typed string) string {
-	for known := range index().bySymbol {
+	for known := range bySymbol() {
 		if strings.EqualFold(known, typed) {
 			return known
 		}
@@ -225,33 +204,23 @@ func spelling(typed string) string {
 	return typed
 }
 
-// codeIndex is built on first use, because most programs look up few codes or none.
-type codeIndex struct {
-	byNumber []uint16
-	bySymbol map[string][]uint16 // in the order of numbers; symbols first, then aliases
-}
-
-var index = sync.OnceValue(func() codeIndex {
-	ix := codeIndex{bySymbol: make(map[string][]uint16, len(catalogue))}
-	for i := 1; i < len(catalogue); i++ {
-		ix.byNumber = append(ix.byNumber, uint16(i))
+// bySymbol maps symbols and aliases to codes: symbols first, then aliases, each in the order of numbers. It is built on
+// first use, because most programs look up few codes or none.
+var bySymbol = sync.OnceValue(func() map[string][]Code {
+	found := make(map[string][]Code, len(catalogue))
+	for c := range Codes() {
+		found[c.Symbol()] = append(found[c.Symbol()], c)
 	}
-	sort.Slice(ix.byNumber, func(a, b int) bool {
-		return catalogue[ix.byNumber[a]].number < catalogue[ix.byNumber[b]].number
-	})
-	for _, i := range ix.byNumber {
-		ix.bySymbol[catalogue[i].symbol] = append(ix.bySymbol[catalogue[i].symbol], i)
-	}
-	for _, i := range ix.byNumber {
-		for _, alias := range catalogue[i].aliases {
-			ix.bySymbol[alias] = append(ix.bySymbol[alias], i)
+	for c := range Codes() {
+		for _, alias := range c.info().aliases {
+			found[alias] = append(found[alias], c)
 		}
 	}
-	return ix
+	return found
 })
 
-// Class is the action that a caller should take on a failure. It is a closed set: a client that knows these thirteen words can act
-// on any error, including one whose code it has never seen.
+// Class is the action that a caller should take on a failure. It is a closed set: a client that knows these thirteen
+// words can act on any error, including one with an unknown code.
 type Class string
 
 // The classes, each with the action it asks for.
@@ -282,13 +251,4 @@ func Classes() []Class {
 }
 
 // Valid reports whether c is one of [Classes].
-func (c Class) Valid() bool {
-	switch c {
-	case ClassBadRequest, ClassNotFound, ClassDenied, ClassConflict, ClassPrecondition,
-		ClassRateLimited, ClassUnavailable, ClassTimeout, ClassCancelled, ClassTooLarge,
-		ClassUnsupported, ClassCorrupt, ClassInternal:
-		return true
-	default:
-		return false
-	}
-}
+func (c Class) Valid() bool { return slices.Contains(Classes(), c) }

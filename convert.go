@@ -1,39 +1,57 @@
 package candor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"iter"
 	"net"
 	"os"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
-// From converts any Go error. It returns nil only for nil. An *Error anywhere in the chain is returned unchanged, without the
-// options. An error that carries a registered code, by symbol or by number, keeps it. Known errors of the standard library get a
-// matching code. Every other error becomes INTERNAL_ERROR with a fixed sentence: the text of an unknown error is for the operator,
-// so it goes to the cause and never to the message.
+// From converts any Go error. It returns nil only for nil. An *[Error] anywhere in the chain is returned, with the options applied to a
+// copy. An error that carries a registered code, by symbol or by number, keeps it. Known errors of the standard library get a matching
+// code. Every other error becomes INTERNAL_ERROR with a fixed sentence: the text of an unknown error is for the operator, so it goes to
+// the cause and never to the message.
+//
+// Do not assign the result to an error variable without a check, because a nil *Error is not a nil error.
 func From(err error, options ...Option) *Error {
 	if err == nil {
 		return nil
 	}
 	if e := ours(err); e != nil {
-		return e
+		return e.with(options)
 	}
 	code, message := codeOf(err)
 	return fallback(code, message, WithCause(err), options)
 }
 
-// KnownCode returns the code that [From] finds for an error, or the zero Code if From would fall back to INTERNAL_ERROR.
+// AsError returns the first *[Error] in the chain of err, and whether there is one. Unlike [From] it converts nothing.
+func AsError(err error) (*Error, bool) {
+	e := ours(err)
+	return e, e != nil
+}
+
+// with applies options to a copy of e, except [Otherwise], which is for errors without a code.
+func (e *Error) with(options []Option) *Error {
+	options = slices.DeleteFunc(slices.Clone(options), func(o Option) bool { return o.kind == optionOtherwise || o.kind == optionNone })
+	if len(options) == 0 {
+		return e
+	}
+	return e.With(options...)
+}
+
+// KnownCode returns the code that [From] finds for an error, or the zero [Code] if From would fall back to INTERNAL_ERROR.
 func KnownCode(err error) Code {
 	if err == nil {
-		return Code{}
+		return 0
 	}
 	if e := ours(err); e != nil {
 		return e.Code()
@@ -59,7 +77,7 @@ func FromUnknown(v any, options ...Option) *Error {
 	}
 }
 
-// CodeOf returns the code of the first *Error in the chain, or the zero Code.
+// CodeOf returns the code of the first *[Error] in the chain, or the zero [Code].
 func CodeOf(err error) Code { return ours(err).Code() }
 
 // fallback builds the converted error. Without a valid code it uses INTERNAL_ERROR.
@@ -72,26 +90,38 @@ func fallback(code Code, message string, cause Option, options []Option) *Error 
 
 // codeOf applies the rules in order: a code that the error carries takes precedence over one that is inferred. If the returned
 // message is "", the public sentence is used.
-func codeOf(err error) (Code, string) {
+func codeOf(err error) (code Code, message string) {
 	if isPlain(err) {
 		return codeOfPlain(err)
 	}
-	inText, message := codeInTexts(err)
-	for _, e := range chain(err) {
-		if c, ok := carriedBy(e); ok {
-			return c, message
+	chain, sound := chainOf(err)
+	inText, message := codeInTexts(chain)
+	guard(func() { code = carriedIn(chain) })
+	if code.Valid() || inText.Valid() || !sound {
+		return cmp.Or(code, inText), message
+	}
+	guard(func() { code = inferred(err) })
+	return code, ""
+}
+
+// carriedIn returns the first registered code that an error of the chain carries, or the zero Code.
+func carriedIn(chain []link) Code {
+	for _, l := range chain {
+		if c, ok := carriedBy(l.err); ok {
+			return c
 		}
 	}
-	if inText.Valid() || !sound(err) {
-		return inText, message
-	}
+	return 0
+}
+
+// inferred returns the code of the first conversion that fits, or the zero Code.
+func inferred(err error) Code {
 	for _, rule := range conversions {
-		fits := false
-		if guard(func() { fits = rule.matches(err) }) && fits { // an Is method may panic for one target only
-			return rule.code, ""
+		if rule.matches(err) {
+			return rule.code
 		}
 	}
-	return Code{}, ""
+	return 0
 }
 
 // isPlain reports whether err was made by errors.New: it wraps nothing, carries no code, and its methods cannot panic. Most errors
@@ -107,7 +137,7 @@ func codeOfPlain(err error) (Code, string) {
 	return plainCodes[err], "" // it may be an error of the standard library
 }
 
-// plainCodes has the conversions whose target is a plain error. A plain error matches no other conversion.
+// plainCodes has the conversions with a plain error as the target. A plain error matches no other conversion.
 var plainCodes = func() map[error]Code {
 	codes := make(map[error]Code)
 	for _, rule := range slices.Backward(conversions) { // so that the first of several wins
@@ -119,13 +149,12 @@ var plainCodes = func() map[error]Code {
 }()
 
 // codeInTexts applies codeInText to the chain. The innermost code wins; at the same depth, the first one does.
-func codeInTexts(err error) (Code, string) {
-	var found Code
-	message, deepest := "", -1
-	for depth, e := range chain(err) {
-		if depth > deepest {
-			if c, text := codeInText(textOf(e)); c.Valid() {
-				found, message, deepest = c, text, depth
+func codeInTexts(chain []link) (found Code, message string) {
+	deepest := -1
+	for _, l := range chain {
+		if l.depth > deepest {
+			if c, text := codeInText(textOf(l.err)); c.Valid() {
+				found, message, deepest = c, text, l.depth
 			}
 		}
 	}
@@ -172,17 +201,16 @@ var conversions = []conversion{
 	{code: CodeUpstreamUnreachable, fits: as[*net.DNSError]},
 	{code: CodeUpstreamUnreachable, fits: as[*net.OpError]},
 	{code: CodeUpstreamUnreachable, target: net.ErrClosed},
-	{code: CodeUpstreamUnreachable, target: syscall.ECONNREFUSED},
 	{code: CodeUpstreamUnreachable, target: syscall.EHOSTUNREACH},
 	{code: CodeUpstreamUnreachable, target: syscall.ENETUNREACH},
-	{code: CodeUpstreamUnreachable, target: syscall.ECONNRESET},
-	{code: CodeUpstreamUnreachable, target: syscall.EPIPE},
-	{code: CodeUpstreamUnreachable, fits: isSystemGone},
+	{code: CodeUpstreamUnreachable, fits: oserror.IsRefused},
+	{code: CodeUpstreamUnreachable, fits: oserror.IsReset},
+	{code: CodeUpstreamUnreachable, fits: oserror.IsClosedPipe},
 	{code: codeFileNotFound, target: fs.ErrNotExist},
 	{code: codeFileAlreadyExists, target: fs.ErrExist},
 	{code: codeInsufficientPermissions, target: fs.ErrPermission},
-	{code: CodeDiskFull, target: syscall.ENOSPC},
-	{code: CodeDiskFull, fits: isSystemFull},
+	{code: codeInvalidPath, fits: isInvalidPath},
+	{code: CodeDiskFull, fits: oserror.IsFull},
 	{code: codeInvalidInputType, fits: as[*json.UnmarshalTypeError]},
 	{code: codeInvalidInputFormat, fits: as[*json.SyntaxError]},
 	{code: CodeResultNotEncodable, fits: as[*json.UnsupportedValueError]},
@@ -207,6 +235,21 @@ func as[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
 }
+
+// isInvalidPath reports whether a path was refused: it names the wrong kind of file, is too long, or leaves the folder of an [fs.FS] or
+// [os.Root].
+func isInvalidPath(err error) bool {
+	for _, number := range []syscall.Errno{syscall.EISDIR, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.ELOOP} {
+		if errors.Is(err, number) {
+			return true
+		}
+	}
+	file, ok := errors.AsType[*fs.PathError](err)
+	return ok && file != nil && file.Err != nil && (file.Err == fs.ErrInvalid || file.Err.Error() == escapesRoot) //nolint:errorlint // EINVAL has other causes
+}
+
+// escapesRoot is the text of the error for a path that leaves an [os.Root], which package os does not export.
+const escapesRoot = "path escapes from parent"
 
 // isFileTimeout reports whether err is an exceeded deadline of a file or pipe, and not of a connection.
 func isFileTimeout(err error) bool {
@@ -238,44 +281,33 @@ func carriedBy(err error) (Code, bool) {
 		return c, true
 	}
 	if number < leastNumber {
-		return Code{}, false
+		return 0, false
 	}
-	return LookupNumber(number)
+	return Code(number), Code(number).Valid()
 }
 
-// ownCodeText returns the code that one error carries, without its chain, as text, or "".
-func ownCodeText(err error) string {
-	symbol, number := ownCode(err)
-	if symbol == "" && number != 0 {
-		return strconv.Itoa(number)
-	}
-	return symbol
-}
-
-// ownCode returns the code that one error carries, without its chain, as a symbol or as a number. A method that panics gives no
-// code.
+// ownCode returns the code that one error carries, without its chain, as a symbol or as a number.
 func ownCode(err error) (symbol string, number int) {
 	switch v := any(err).(type) {
 	case *Error:
 		return v.code.Symbol(), 0
 	case syscall.Errno:
-		return errnoName(v), 0
+		return oserror.Name(v), 0
 	case textCoded:
-		guard(func() { symbol = v.ErrorCode() })
+		return v.ErrorCode(), 0
 	case textCode:
-		guard(func() { symbol = v.Code() })
+		return v.Code(), 0
 	case textApp:
-		guard(func() { symbol = v.AppCode() })
+		return v.AppCode(), 0
 	case intCoded:
-		guard(func() { number = v.ErrorCode() })
+		return "", v.ErrorCode()
 	case intCode:
-		guard(func() { number = v.Code() })
+		return "", v.Code()
 	case intApp:
-		guard(func() { number = v.AppCode() })
+		return "", v.AppCode()
 	default:
 		return codeField(reflect.ValueOf(err))
 	}
-	return symbol, number
 }
 
 // codeFields are the names of struct fields that may hold a code, the most specific first.
@@ -306,20 +338,22 @@ func codeField(r reflect.Value) (symbol string, number int) {
 	return "", 0
 }
 
-// thrown holds the members of a value that is neither an error nor a string, by the names that older servers use. They are read
-// from the value and not from its details, which may have been cut.
+// thrown holds the members of a value other than an error or a string, by the names that older servers use.
 type thrown struct {
 	errorCode, code, humanMessage, message, name string
 }
 
-func thrownBy(v any) thrown {
-	var t thrown
+func thrownBy(v any) (t thrown) {
+	raw, ok := callMarshal(func() ([]byte, error) { return json.Marshal(v) })
+	if !ok {
+		return t
+	}
 	known := map[string]*string{
 		"error_code": &t.errorCode, "code": &t.code, "human_message": &t.humanMessage, "message": &t.message, "name": &t.name,
 	}
-	for f := range membersOf(v) {
-		if into := known[f.name]; into != nil && *into == "" {
-			*into = scalarText(f.value)
+	for f := range validJSON(raw).fields() {
+		if into := known[f.name]; into != nil {
+			*into = f.value.(validJSON).scalar() //nolint:errcheck // every field of a validJSON is one
 		}
 	}
 	return t
@@ -329,68 +363,8 @@ func thrownBy(v any) thrown {
 func (t thrown) carried() (Code, string) {
 	for _, symbol := range [...]string{t.errorCode, t.code} {
 		if c, ok := LookupSymbol(symbol); ok {
-			return c, firstText(t.humanMessage, t.message)
+			return c, cmp.Or(t.humanMessage, t.message)
 		}
 	}
-	return Code{}, ""
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// membersOf yields the members that encoding/json would write for an object, map or struct. Other values have no members.
-func membersOf(v any) iter.Seq[field] {
-	none := func(func(field) bool) {}
-	r := reflect.ValueOf(v)
-	if isNilPointer(v) {
-		return none
-	}
-	switch v := v.(type) {
-	case json.Marshaler: // json.RawMessage is one
-		raw, ok := callMarshal(v.MarshalJSON)
-		if !ok || !json.Valid(raw) {
-			return none
-		}
-		return validJSON(raw).fields()
-	default:
-		for n := 0; n < maxOpen && (r.Kind() == reflect.Pointer || r.Kind() == reflect.Interface); n++ {
-			r = r.Elem()
-		}
-	}
-	switch r.Kind() {
-	case reflect.Map:
-		return func(yield func(field) bool) {
-			for it := r.MapRange(); it.Next(); {
-				if !yield(field{name: keyText(it.Key()), value: it.Value()}) {
-					return
-				}
-			}
-		}
-	case reflect.Struct:
-		return slices.Values(structFields(r, nil, nil))
-	default:
-		return none
-	}
-}
-
-// scalarText returns a string or the spelling of a number, and "" for any other value.
-func scalarText(v any) string {
-	var w safeWriter
-	w.element(v, MaxDetails)
-	switch c := w.out[0]; {
-	case c == '"':
-		var s string
-		if json.Unmarshal(w.out, &s) == nil {
-			return s
-		}
-	case c == '-' || '0' <= c && c <= '9':
-		return string(w.out)
-	}
-	return ""
+	return 0, ""
 }

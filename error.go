@@ -1,12 +1,49 @@
+// Package candor has the error value with which MCP servers report failures. An [Error] says what went wrong ([Error.Code]), what to do
+// about it ([Error.Class]), whether the same call may be sent again ([Error.Retry]) and what to do next ([Error.Suggestion]).
+//
+// # When do I need it?
+//
+// Use it in a tool handler to choose the code of a failure, and in a client to act on one. To handle all failures of a server, use
+// package serve or boundary; to read the failures of any server, use package client.
+//
+// # How do I build an error?
+//
+// An error is built from a registered code; everything else has a default from the catalogue.
+//
+//	err := candor.New(kaiza.FileNotFound, "",
+//		candor.WithDetails(map[string]any{"path": "notes.txt"}),
+//		candor.WithCause(cause))
+//
+// A program cannot make up a code: [Code] is the number of a registered one. Candor's own codes are constants of this package, such as [CodeTimeout]; the
+// vocabularies of other systems are generated packages below codes, such as codes/kaiza. The zero Error is invalid, and [Error.Validate]
+// reports it.
+//
+// # How do I convert another error?
+//
+// [From] turns any Go error into an *Error, and [FromUnknown] any recovered panic value. Both return an *Error unchanged.
+//
+// # What is shown to the peer?
+//
+// All prose is redacted and bounded when it enters an error, so no dialect and no transport can leak text that an error does not
+// hold. Identifiers (tool, session, ref and the like) are bounded and cleaned of control characters, but otherwise kept, because
+// operators search for them later. The Go error of an Error is reachable through [errors.Is] and [errors.As] and is never written
+// to a peer; its redacted copy is [Error.Cause].
+//
+// The package does no I/O and reads no clock: the caller passes in the time, the correlation id and the stack policy.
 package candor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/limits"
+	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
 // Error is a failure in canonical form: every dialect writes it and every reader returns it.
@@ -37,7 +74,7 @@ type CallInfo struct {
 	Tool          string
 	Role          string
 	SessionID     string
-	WorkspaceRoot string // an absolute path; see [JSONOptions] for who may see it
+	WorkspaceRoot string // an absolute path; see [JSONOptions]
 	InvariantID   string
 	PhaseID       string
 	PlanHash      string
@@ -76,13 +113,13 @@ func (e *Error) Details() Details { return e.orZero().details }
 // Origin returns which party failed, and whether it was stated or inferred.
 func (e *Error) Origin() Origin { return e.orZero().origin }
 
-// Ref returns the correlation id that the ledger, the logs and the span share, or "" if none is set; see [Error.WireRef].
+// Ref returns the correlation id that the ledger, the logs and the span share, or "" if none is set.
 func (e *Error) Ref() string { return e.orZero().ref }
 
 // CallInfo returns the description of the call that failed.
 func (e *Error) CallInfo() CallInfo { return e.orZero().callInfo }
 
-// Cause returns the redacted copy of the error behind this one.
+// Cause returns the redacted copy of the error that led to this one.
 func (e *Error) Cause() Cause { return e.orZero().cause }
 
 // Time returns the time of the failure, in UTC with milliseconds, or the zero time if it is not known.
@@ -91,7 +128,7 @@ func (e *Error) Time() time.Time { return e.orZero().at }
 // Stack returns the cleaned stack, or "" if none was attached.
 func (e *Error) Stack() string { return e.orZero().stack }
 
-// Unwrap returns the Go error behind this one, if any, so that errors.Is and errors.As see it.
+// Unwrap returns the Go error that led to this one, if any, so that errors.Is and errors.As see it.
 func (e *Error) Unwrap() error { return e.orZero().err }
 
 var zeroError Error
@@ -109,7 +146,7 @@ func (e *Error) orZero() *Error {
 // A zero code gives an invalid Error: [Error.Validate] reports it, and on the wire it is UNCODED_ERROR.
 func New(code Code, message string, options ...Option) *Error {
 	e := &Error{code: code, retry: code.Retry(), origin: Origin{By: PartyTool}}
-	e.message = publicText(message, MaxMessage)
+	e.message = publicText(message, limits.Message)
 	e.apply(options)
 	return e
 }
@@ -143,14 +180,14 @@ func (e *Error) set(options []Option) {
 // contradict it, the suggestion is empty.
 func (e *Error) derive() {
 	if e.message == "" {
-		e.message = e.code.Sentence()
+		e.message = e.code.info().message
 	}
 	if !e.retrySet && e.asked == "" { // a test checks that the catalogue does not contradict itself
-		e.suggestion = e.code.Action()
+		e.suggestion = e.code.info().action
 		return
 	}
 	e.suggestion = ""
-	for _, text := range [...]string{e.asked, e.code.Action()} {
+	for _, text := range [...]string{e.asked, e.code.info().action} {
 		if _, bad := contradicts(e.retry, text); !bad && text != "" {
 			e.suggestion = text
 			return
@@ -172,12 +209,7 @@ const (
 
 // Valid reports whether p is one of the five parties.
 func (p Party) Valid() bool {
-	switch p {
-	case PartyTool, PartyServer, PartyGateway, PartyTransport, PartyClient:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]Party{PartyTool, PartyServer, PartyGateway, PartyTransport, PartyClient}, p)
 }
 
 // Origin is the party that failed, and whether that party stated the code or Candor inferred it from text. Trust inferred retry
@@ -202,43 +234,6 @@ func RetryableAfter(code Code, d time.Duration, message string, options ...Optio
 	return New(code, message, append([]Option{WithRetry(RetryIn(d))}, options...)...)
 }
 
-// ToolFailure builds an error that a tool reports.
-func ToolFailure(code Code, tool, message string, options ...Option) *Error {
-	return New(code, message, append([]Option{WithTool(tool)}, options...)...)
-}
-
-// InvariantViolation builds the error of a broken invariant, named by id. A cause given as an option is kept.
-func InvariantViolation(id, message string, options ...Option) *Error {
-	set := []Option{WithInvariant(id), WithOrigin(PartyServer, false)}
-	return New(codeInvariantViolation, message, append(set, options...)...)
-}
-
-// StartupFailure builds an error that prevents a server from starting. It has no role, session or workspace, because a session
-// does not exist yet, and its tool is "startup", whatever the options set.
-func StartupFailure(code Code, message string, options ...Option) *Error {
-	set := append([]Option{WithOrigin(PartyServer, false)}, options...)
-	return New(code, message, append(set, WithTool("startup"), WithSession("", "", ""))...)
-}
-
-// Numbered builds an error from a registered number, such as 2100. For a number that is not registered it returns an error that
-// names the domain whose range contains it.
-func Numbered(number int, message string, options ...Option) (*Error, error) {
-	code, ok := LookupNumber(number)
-	if !ok {
-		return nil, fmt.Errorf("number %d is not registered%s", number, rangeHint(number))
-	}
-	return New(code, message, options...), nil
-}
-
-func rangeHint(number int) string {
-	for _, d := range domains {
-		if number >= int(d.from) && number <= int(d.to) {
-			return fmt.Sprintf(" (the range %d to %d belongs to %s)", d.from, d.to, d.name)
-		}
-	}
-	return ""
-}
-
 // Error returns "CODE: message", or a description of the problem for an invalid Error.
 func (e *Error) Error() string {
 	if e == nil {
@@ -259,7 +254,7 @@ func (e *Error) Validate() error {
 	return CheckSuggestion(e.retry, e.asked)
 }
 
-var errNoCode = errors.New("candor: invalid error: it has no registered code; build errors with candor.New")
+var errNoCode = errors.New("candor: invalid error: no registered code; build errors with candor.New")
 
 func (e *Error) validCode() error {
 	if e == nil || !e.code.Valid() {
@@ -299,7 +294,7 @@ func (e *Error) block() string {
 	line("session", e.callInfo.SessionID)
 	line("ref", e.ref)
 	if !e.at.IsZero() {
-		line("time", e.at.Format(TimeLayout))
+		line("time", e.at.Format(timestamp.Layout))
 	}
 	line("cause", e.cause.Message)
 	if e.stack != "" {
@@ -328,4 +323,55 @@ func (e *Error) LogValue() slog.Value {
 		}
 	}
 	return slog.GroupValue(attrs...)
+}
+
+//go:generate go run ./internal/catalogue/gen
+//go:generate go run ./internal/tools/checklist -promises docs/promises.md
+
+// Ledger records failures before they are sent. *ledger.Ledger implements it.
+//
+// RecordFailure returns nil only if the record is durable. It must be safe for concurrent use, and must not keep the slices of f.
+type Ledger interface {
+	RecordFailure(ctx context.Context, f Failure) error
+}
+
+// SuccessLedger is a [Ledger] that also records successful calls.
+type SuccessLedger interface {
+	RecordSuccess(ctx context.Context, s Success) error
+}
+
+// Failure describes a failed call for a [Ledger].
+type Failure struct {
+	Error     *Error
+	Verdict   string        // why it is a failure, as package contract names it
+	Method    string        // the JSON-RPC method
+	Upstream  string        // the name of the server that failed, which may be the one that records it; "" if unknown
+	Arguments []byte        // recorded as a digest only
+	Received  []byte        // the message of a gateway's server
+	Sent      []byte        // the envelope that is sent; nil if no response is sent
+	Attempt   int           // counted from 1; 0 if calls are not repeated
+	Latency   time.Duration // since the call was forwarded
+	Retried   bool          // another attempt follows
+	Suspected bool          // the response looks like a failure and is sent unchanged
+	Rule      string        // the rule of package contract of a suspicion; "" for other failures
+	Source    string        // the kind of content that the suspected tool returns, as package contract names it
+	Client    string        // the client program, as package contract names it; "" if it is unknown
+}
+
+// Success describes a successful call for a [SuccessLedger].
+type Success struct {
+	Tool      string
+	SessionID string
+	Arguments []byte // recorded as a digest only
+	Latency   time.Duration
+}
+
+// Meter counts failures. *meter.Meter implements it. Its methods must be fast and safe for concurrent use.
+type Meter interface {
+	// Count counts a failure that was recorded.
+	Count(err *Error, verdict string)
+	// CountSuppressed counts a failure that was counted but not sent, because the protocol allows no response.
+	CountSuppressed()
+	// CountUnrecorded counts a failure that could not be recorded. It is not part of the total.
+	CountUnrecorded(err *Error)
 }

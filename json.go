@@ -1,19 +1,20 @@
 package candor
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
 	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/rootdigest"
 	"github.com/candor-mcp/candor/internal/timestamp"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
-
-// TimeLayout is the wire form of a timestamp: ISO 8601, UTC, milliseconds.
-const TimeLayout = "2006-01-02T15:04:05.000Z"
 
 // JSONOptions selects the parts of an error that the canonical form shows. The zero value shows the least.
 type JSONOptions struct {
@@ -22,6 +23,11 @@ type JSONOptions struct {
 	// PlainRoot writes workspace_root as a path. Otherwise it is a digest, because a path shows the
 	// layout of the machine.
 	PlainRoot bool
+	// Lean leaves out what the reader knows: the session, and a suggestion that is the code's in the catalogue.
+	Lean bool
+	// Brief writes only code, class, retry and ref, and the domain unless it is candor. It is for places that a model reads in addition
+	// to the readable text.
+	Brief bool
 }
 
 // MarshalJSON returns the canonical form with the zero [JSONOptions].
@@ -40,11 +46,20 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	dst = append(dst, code.Symbol()...)
 	dst = append(dst, `","class":"`...)
 	dst = append(dst, code.Class()...)
+	if o.Brief {
+		return e.appendBrief(append(dst, '"'))
+	}
 	dst = append(dst, `","message":`...)
-	dst = jsontext.AppendString(dst, firstText(e.message, code.Sentence()))
+	dst = jsontext.AppendString(dst, cmp.Or(e.message, code.info().message))
 	dst = append(dst, `,"retry":`...)
 	dst = e.retry.AppendJSON(dst)
-	dst = appendMember(dst, "suggestion", e.suggestion)
+	call := e.callInfo
+	if o.Lean {
+		call.SessionID = ""
+	}
+	if !o.Lean || e.suggestion != code.info().action {
+		dst = appendMember(dst, "suggestion", e.suggestion)
+	}
 	if !e.details.IsZero() {
 		dst = append(append(dst, `,"details":`...), e.details.json...)
 	}
@@ -54,7 +69,7 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	dst = appendOrigin(dst, e.origin)
 	dst = append(dst, `,"ref":`...)
 	dst = jsontext.AppendString(dst, e.ref)
-	dst = e.callInfo.appendJSON(dst, o)
+	dst = call.appendJSON(dst, o)
 	if !e.cause.IsZero() {
 		dst = e.cause.AppendJSON(append(dst, `,"cause":`...))
 	}
@@ -66,6 +81,14 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 		dst = appendMember(dst, "stack", e.stack)
 	}
 	return append(dst, '}')
+}
+
+func (e *Error) appendBrief(dst []byte) []byte {
+	dst = e.retry.AppendJSON(append(dst, `,"retry":`...))
+	if domain := e.wireCode().Domain(); domain != "candor" {
+		dst = appendMember(dst, "domain", domain)
+	}
+	return append(jsontext.AppendString(append(dst, `,"ref":`...), e.ref), '}')
 }
 
 // wireCode returns the code to write, which is UNCODED_ERROR for an invalid error.
@@ -119,7 +142,7 @@ func (c Cause) AppendJSON(dst []byte) []byte {
 
 func appendOrigin(dst []byte, o Origin) []byte {
 	dst = append(dst, `,"origin":{"by":"`...)
-	dst = append(dst, firstText(string(o.By), string(PartyServer))...)
+	dst = append(dst, cmp.Or(string(o.By), string(PartyServer))...)
 	dst = append(dst, `","inferred":`...)
 	return append(strconv.AppendBool(dst, o.Inferred), '}')
 }
@@ -153,38 +176,200 @@ func appendNullable(dst []byte, s string) []byte {
 	return jsontext.AppendString(dst, s)
 }
 
-const (
-	// rootDigestPrefix marks a workspace root of which only the digest is known.
-	rootDigestPrefix = "sha256:"
-	rootDigestSize   = 8 // bytes
-)
-
-// RootDigest returns a digest of a workspace root, so that roots can be compared without showing the path. The digest of a
-// digest is itself.
-func RootDigest(root string) string {
-	if root == "" || isRootDigest(root) {
-		return root
-	}
-	sum := sha256.Sum256([]byte(root))
-	return rootDigestPrefix + hex.EncodeToString(sum[:rootDigestSize])
-}
-
-// isRootDigest reports whether root is exactly a digest. A path that only begins like one must not be shown.
-func isRootDigest(root string) bool {
-	digits, ok := strings.CutPrefix(root, rootDigestPrefix)
-	return ok && len(digits) == 2*rootDigestSize && strings.Trim(digits, "0123456789abcdef") == ""
-}
-
-// appendRootDigest appends [RootDigest] as a JSON string, without allocating the string.
+// appendRootDigest appends the digest of a root as a JSON string.
 func appendRootDigest(dst []byte, root string) []byte {
-	if isRootDigest(root) {
-		return jsontext.AppendString(dst, root)
-	}
-	var space [MaxText]byte // a root is bounded by it, see cleanRoot
-	sum := sha256.Sum256(append(space[:0], root...))
-	dst = append(append(dst, '"'), rootDigestPrefix...)
-	return append(hex.AppendEncode(dst, sum[:rootDigestSize]), '"')
+	var space [rootdigest.Size]byte
+	return jsontext.AppendString(dst, string(rootdigest.Append(space[:0], root)))
 }
 
 // cleanRoot bounds a workspace root. It keeps the path, because the system-error dialect shows it to the session of the error.
-func cleanRoot(root string) string { return cutText(redact.Chars(root), MaxText) }
+func cleanRoot(root string) string { return truncate.Text(redact.Chars(root), limits.Text) }
+
+// maxScan limits the work on one text, because a peer may send megabytes. A secret that is cut at this limit is still recognised.
+const maxScan = 64 << 10
+
+// Public returns text as an error would hold it: redacted, and at most limit bytes of UTF-8, cut at a rune boundary with "…"
+// inside the limit. Passing the result again changes nothing.
+func Public(text string, limit int) string { return publicText(text, limit) }
+
+// publicText redacts and bounds a text. All text that enters an error passes through it, and a second pass changes nothing. A cut
+// can split a redaction mark or expose something new to redact, such as a name that lost its harmless ending; publicText then
+// shortens the text until a second pass would not change it.
+func publicText(s string, limit int) string { return cleanText(s, limit, redact.Policy{}) }
+
+// cleanText is [publicText] with a redaction policy.
+func cleanText(s string, limit int, policy redact.Policy) string {
+	s = policy.Text(truncate.Text(s, maxScan))
+	if len(s) <= limit {
+		return s
+	}
+	end := limit
+	for tries := 0; ; tries++ {
+		cut := truncate.Text(s, end)
+		clean := policy.Text(cut)
+		if clean == cut {
+			return cut
+		}
+		end = min(end-1, commonPrefix(cut, clean)+len(truncate.Mark))
+		if tries > 8 { // a hostile text; it may lose more than necessary
+			end /= 2
+		}
+		end = max(end, min(limit, len(truncate.Mark)))
+	}
+}
+
+// fitText is [publicText] for a text that may take up to size bytes as a JSON string.
+func fitText(s string, limit, size int) string { return fitClean(s, limit, size, redact.Policy{}) }
+
+// fitPointer is [fitText] for a JSON Pointer, which looks like a path and is kept. Secrets in it are still redacted.
+func fitPointer(s string, size int) string {
+	return fitClean(s, limits.Text, size, redact.Policy{KeepPaths: true})
+}
+
+func fitClean(s string, limit, size int, policy redact.Policy) string {
+	limit = min(limit, size-len(`""`))
+	s = cleanText(s, limit, policy)
+	for {
+		over := jsontext.EncodedLen(s) - size
+		if over <= 0 {
+			return s
+		}
+		// An escaped character takes at least two bytes, so at least half of the excess has to be removed.
+		limit = max(len(truncate.Mark), min(limit, len(s))-max(1, over/2))
+		s = cleanText(s, limit, policy)
+	}
+}
+
+// label cleans a short one-line identifier: it removes control characters, newlines and secrets with a known shape. It does not
+// look for names and paths, and keeps ids and digests.
+func label(s string) string {
+	s = redact.Chars(truncate.Text(s, maxScan))
+	if strings.ContainsAny(s, "\n\t") {
+		s = oneLine.Replace(s)
+	}
+	return cleanText(s, limits.CallInfo, redact.Policy{ShapesOnly: true})
+}
+
+var oneLine = strings.NewReplacer("\n", "", "\t", "")
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// validJSON is text that is known to be one JSON value.
+type validJSON string
+
+// elements yields the elements of an array. Other values have no elements.
+func (t validJSON) elements() iter.Seq[any] {
+	return func(yield func(any) bool) {
+		if t = t.trimmed(); t == "" || t[0] != '[' {
+			return
+		}
+		for rest := t[1:].trimmed(); rest[0] != ']'; {
+			n := rest.valueLen()
+			if !yield(rest[:n]) {
+				return
+			}
+			rest = rest[n:].afterComma()
+		}
+	}
+}
+
+// fields yields the members of an object, in order. Other values have no members.
+func (t validJSON) fields() iter.Seq[field] {
+	return func(yield func(field) bool) {
+		if t = t.trimmed(); t == "" || t[0] != '{' {
+			return
+		}
+		for rest := t[1:].trimmed(); rest[0] != '}'; {
+			n := rest.valueLen()
+			name := rest[:n].str()
+			rest = rest[n:].trimmed()[len(`:`):].trimmed()
+			n = rest.valueLen()
+			if !yield(field{name, rest[:n]}) {
+				return
+			}
+			rest = rest[n:].afterComma()
+		}
+	}
+}
+
+func (t validJSON) trimmed() validJSON { return validJSON(strings.Trim(string(t), " \t\r\n")) }
+
+// afterComma returns the text after an element: the next element, or the closing bracket of the container.
+func (t validJSON) afterComma() validJSON {
+	t = t.trimmed()
+	if t[0] == ',' {
+		return t[1:].trimmed()
+	}
+	return t
+}
+
+// valueLen returns the length of the value at the start of the text.
+func (t validJSON) valueLen() int {
+	switch t[0] {
+	case '"':
+		return t.stringLen()
+	case '[', '{':
+	default:
+		if n := strings.IndexAny(string(t), ",]} \t\r\n"); n >= 0 {
+			return n
+		}
+		return len(t)
+	}
+	depth := 0
+	for i := 0; i < len(t); i++ {
+		switch t[i] {
+		case '"':
+			i += t[i:].stringLen() - 1
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(t)
+}
+
+func (t validJSON) stringLen() int {
+	for i := 1; i < len(t); i++ {
+		switch t[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(t)
+}
+
+// str decodes a string.
+func (t validJSON) str() string {
+	inside := string(t[1 : len(t)-1])
+	if strings.IndexByte(inside, '\\') < 0 && utf8.ValidString(inside) {
+		return inside
+	}
+	var s string
+	if json.Unmarshal([]byte(t), &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// scalar returns the text of a string or a number, and "" for any other value.
+func (t validJSON) scalar() string {
+	switch c := t[0]; {
+	case c == '"':
+		return t.str()
+	case c == '-' || '0' <= c && c <= '9':
+		return string(t)
+	default:
+		return ""
+	}
+}

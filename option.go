@@ -1,9 +1,15 @@
 package candor
 
-import "time"
+import (
+	"fmt"
+	"time"
 
-// Option sets one part of an [Error]. It is a plain value without functions, so that neither an option nor a list of options needs
-// an allocation.
+	"github.com/candor-mcp/candor/internal/catalogue/contradiction"
+	"github.com/candor-mcp/candor/internal/limits"
+)
+
+// Option sets one part of an [Error]. It is a plain value without functions, so that options need
+// no allocation.
 type Option struct {
 	kind  optionKind
 	flag  bool
@@ -32,9 +38,6 @@ const (
 	optionTool
 	optionCallInfo
 	optionSession
-	optionInvariant
-	optionPhase
-	optionPlan
 	optionOtherwise
 )
 
@@ -43,11 +46,11 @@ func (o *Option) apply(e *Error) {
 	switch o.kind {
 	case optionNone:
 	case optionMessage:
-		e.message = publicText(o.text, MaxMessage)
+		e.message = publicText(o.text, limits.Message)
 	case optionRetry:
 		e.retry, e.retrySet = o.retry, true
 	case optionSuggestion:
-		e.asked = publicText(o.text, MaxSuggestion)
+		e.asked = publicText(o.text, limits.Suggestion)
 	case optionDetails:
 		e.details = DetailsOf(o.data)
 	case optionIssues:
@@ -69,7 +72,7 @@ func (o *Option) apply(e *Error) {
 	case optionTime:
 		e.at = o.at.UTC().Truncate(time.Millisecond)
 	case optionStack:
-		e.stack = fitText(o.text, MaxStack, MaxStack+len(`""`))
+		e.stack = fitText(o.text, limits.Stack, limits.Stack+len(`""`))
 	case optionTool:
 		e.callInfo.Tool = label(o.text)
 	case optionCallInfo:
@@ -80,12 +83,6 @@ func (o *Option) apply(e *Error) {
 		if s, ok := o.data.([3]string); ok {
 			e.callInfo.SessionID, e.callInfo.Role, e.callInfo.WorkspaceRoot = label(s[0]), label(s[1]), cleanRoot(s[2])
 		}
-	case optionInvariant:
-		e.callInfo.InvariantID = label(o.text)
-	case optionPhase:
-		e.callInfo.PhaseID = label(o.text)
-	case optionPlan:
-		e.callInfo.PlanHash = label(o.text)
 	case optionOtherwise:
 		if code, ok := o.data.(Code); ok {
 			e.otherwise(code)
@@ -103,14 +100,14 @@ func WithRetry(r Retry) Option {
 	return Option{kind: optionRetry, retry: r}
 }
 
-// WithSuggestion sets the suggestion, which says what to do next. Text that contradicts the retry advice is replaced by the
-// catalogue's suggestion, and [Error.Validate] reports it. See [CheckSuggestion].
+// WithSuggestion sets the suggestion, which says what to do next. Text that contradicts the retry advice is replaced by
+// the catalogue's suggestion, and [Error.Validate] reports it. See [CheckSuggestion].
 func WithSuggestion(text string) Option {
 	return Option{kind: optionSuggestion, text: text}
 }
 
-// WithDetails attaches any Go value as structured details. The value is copied into safe, bounded JSON when the option is applied;
-// it is neither kept nor changed.
+// WithDetails attaches any Go value as structured details. The value is copied into safe, bounded JSON when the option
+// is applied; it is not kept or changed.
 func WithDetails(v any) Option {
 	return Option{kind: optionDetails, data: v}
 }
@@ -120,8 +117,8 @@ func WithIssues(issues ...Issue) Option {
 	return Option{kind: optionIssues, data: issues}
 }
 
-// WithCause wraps err: errors.Is and errors.As see it, and the peer sees its redacted copy. If errors.Is would panic on err or not
-// return, as with a nil *fs.PathError, only the copy is kept.
+// WithCause wraps err: errors.Is and errors.As see it, and the peer sees its redacted copy. If errors.Is would panic on
+// err or not return, as with a nil *fs.PathError, only the copy is kept.
 func WithCause(err error) Option {
 	return Option{kind: optionCause, data: err}
 }
@@ -166,23 +163,8 @@ func WithSession(id, role, root string) Option {
 	return Option{kind: optionSession, data: [3]string{id, role, root}}
 }
 
-// WithInvariant names the invariant that was violated.
-func WithInvariant(id string) Option {
-	return Option{kind: optionInvariant, text: id}
-}
-
-// WithPhase names the phase of the caller.
-func WithPhase(id string) Option {
-	return Option{kind: optionPhase, text: id}
-}
-
-// WithPlan names the plan by its hash.
-func WithPlan(hash string) Option {
-	return Option{kind: optionPlan, text: hash}
-}
-
-// Otherwise replaces INTERNAL_ERROR, to which [From] and [FromUnknown] fall back, by a more specific code. It changes nothing if
-// they found another code.
+// Otherwise replaces INTERNAL_ERROR, to which [From] and [FromUnknown] fall back, by a more specific code. It changes
+// nothing if they found another code.
 func Otherwise(code Code) Option {
 	return Option{kind: optionOtherwise, data: code}
 }
@@ -192,11 +174,111 @@ func (e *Error) otherwise(code Code) {
 	if !code.Valid() || e.code != CodeInternalError {
 		return
 	}
-	if e.message == e.code.Sentence() {
-		e.message = code.Sentence()
+	if e.message == e.code.info().message {
+		e.message = code.info().message
 	}
 	e.code = code
 	if !e.retrySet {
 		e.retry = code.Retry()
 	}
+}
+
+// RetryKind is the wire spelling of a [Retry]. There are exactly three.
+type RetryKind string
+
+// The three kinds of retry advice.
+const (
+	RetryNever     RetryKind = "not_retryable"
+	RetryImmediate RetryKind = "retryable_immediate"
+	RetryAfterMs   RetryKind = "retryable_after_ms"
+)
+
+// Retry says whether the same call may be sent again, and when. Its fields are private, so that a fourth kind or a
+// delay on a kind without one can exist. The zero Retry is not_retryable.
+type Retry struct {
+	kind    uint8 // 0 never, 1 immediate, 2 after
+	afterMs int64 // > 0 iff kind is 2
+}
+
+// NoRetry returns the advice not to repeat the call unchanged.
+func NoRetry() Retry { return Retry{} }
+
+// RetryNow returns the advice that the same call may be sent again at once.
+func RetryNow() Retry { return Retry{kind: 1} }
+
+// RetryIn returns the advice to wait for d, rounded up to a whole millisecond and limited to a week. A delay of zero or
+// less gives [RetryNow].
+func RetryIn(d time.Duration) Retry {
+	if d <= 0 {
+		return RetryNow()
+	}
+	d = min(d, limits.RetryAfter)
+	return Retry{kind: 2, afterMs: int64((d + time.Millisecond - 1) / time.Millisecond)}
+}
+
+// ParseRetry reads the wire form. It returns an error for a kind outside the closed set, a missing or non-positive
+// delay on retryable_after_ms, and a delay on the other two. A delay longer than a week is reduced to it.
+func ParseRetry(kind RetryKind, afterMs *int64) (Retry, error) {
+	switch kind {
+	case RetryNever, RetryImmediate:
+		if afterMs != nil {
+			return Retry{}, fmt.Errorf("retry kind %s takes no afterMs", kind)
+		}
+		if kind == RetryImmediate {
+			return RetryNow(), nil
+		}
+		return NoRetry(), nil
+	case RetryAfterMs:
+		if afterMs == nil || *afterMs <= 0 {
+			return Retry{}, fmt.Errorf("retry kind %s needs afterMs, a whole number above 0", kind)
+		}
+		return RetryIn(time.Duration(min(*afterMs, limits.RetryAfter.Milliseconds())) * time.Millisecond), nil
+	default:
+		return Retry{}, fmt.Errorf("retry kind %q: want %s, %s or %s", kind, RetryNever, RetryImmediate, RetryAfterMs)
+	}
+}
+
+// Kind returns the wire spelling.
+func (r Retry) Kind() RetryKind {
+	switch r.kind {
+	case 1:
+		return RetryImmediate
+	case 2:
+		return RetryAfterMs
+	default:
+		return RetryNever
+	}
+}
+
+// Retryable reports whether the same call may be sent again.
+func (r Retry) Retryable() bool { return r.kind != 0 }
+
+// AfterMs returns the delay in milliseconds; it is 0 unless the kind is retryable_after_ms.
+func (r Retry) AfterMs() int64 { return r.afterMs }
+
+// After returns the delay as a duration; it is 0 unless the kind is retryable_after_ms.
+func (r Retry) After() time.Duration { return time.Duration(r.afterMs) * time.Millisecond }
+
+// String returns the kind and the delay, if any: "retryable_after_ms 2000".
+func (r Retry) String() string {
+	if r.kind == 2 {
+		return fmt.Sprintf("%s %d", RetryAfterMs, r.afterMs)
+	}
+	return string(r.Kind())
+}
+
+// CheckSuggestion returns an error if text contradicts the retry advice, such as "try again" with not_retryable. The
+// phrases are those of spec/contradictions.json. Constructors drop such text; call CheckSuggestion to get an error
+// instead, as in a test of your messages.
+func CheckSuggestion(r Retry, text string) error {
+	if phrase, bad := contradicts(r, text); bad {
+		return fmt.Errorf("suggestion says %q but retry is %s", phrase, r)
+	}
+	return nil
+}
+
+// contradicts returns the first phrase in text that contradicts the advice r: "try again" with not_retryable, "do not
+// retry" with the others. It reads the text once and allocates nothing.
+func contradicts(r Retry, text string) (phrase string, bad bool) {
+	return contradiction.Find(string(r.Kind()), text)
 }

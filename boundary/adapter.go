@@ -3,102 +3,122 @@ package boundary
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/boundary/internal/adapter"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/internal/argerror"
 	"github.com/candor-mcp/candor/internal/splice"
-	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
-func init() {
-	adapter.Of = func(b any) adapter.Adapter { return sdkNeutral{b.(*Boundary)} } //nolint:errcheck,forcetypeassert // mcpgo passes nothing else
+// Call is a tools/call request of a server that is not built on the go-sdk.
+type Call struct {
+	Tool      string
+	Session   string          // "" if the call has no session
+	Arguments json.RawMessage // only a digest is kept
+	Meta      map[string]any  // the _meta of the request, for [Options.Tracer]
+	// InputSchema and OutputSchema are those of the tool, or nil. A schema that cannot be compiled accepts everything.
+	InputSchema, OutputSchema json.RawMessage
+	// Repeatable reports that the tool declares readOnlyHint or idempotentHint. The failure of any other tool that may have taken
+	// effect is not_retryable; see [contract.AvoidSecondEffect].
+	Repeatable bool
+	// Client is the name of the client program in its clientInfo, or "" if it is unknown; see [contract.ClientOf].
+	Client string
+	// Complete reports that the protocol version is 2026-07-28 or later, in which every result has a resultType.
+	Complete bool
 }
 
-// sdkNeutral implements [adapter.Adapter].
-type sdkNeutral struct{ b *Boundary }
-
-// FailCall implements [adapter.Adapter].
-func (n sdkNeutral) FailCall(ctx context.Context, c adapter.Call, err error, result json.RawMessage) (json.RawMessage, *candor.Error) {
-	b := n.b
-	x := exchange{method: "tools/call", tool: c.Tool, session: c.Session, params: c.Arguments}
-	result = redactedJSON(result)
-	var from *mcp.CallToolResult
-	if len(result) > 0 {
-		from = new(mcp.CallToolResult)
-		if json.Unmarshal(result, from) != nil {
-			from = nil
-		}
+// CallTool does for one call of another SDK what the middleware of [Install] does: it checks the arguments, runs the handler with
+// [Options.Timeout], recovers its panic, checks the result, and records and counts a failure. The handler returns a CallToolResult
+// as JSON. CallTool returns the result to send, with the error in it, or a nil error for a success. The result of a failure has
+// isError, except in pattern B of the dual dialect.
+//
+// In the rpc dialect the failing result is in the candor dialect; [Boundary.ServeLines] replaces it by a JSON-RPC error.
+func (b *Boundary) CallTool(ctx context.Context, c Call, handler func(context.Context) (json.RawMessage, error)) (json.RawMessage, *candor.Error) {
+	var raw json.RawMessage
+	t := c.tool()
+	r := toolCall{
+		g: &guard{b: b.withResults()}, name: c.Tool, tool: t, session: c.Session, raw: &raw, program: c.Client, newEra: c.Complete,
+		req: &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Name: c.Tool, Arguments: c.Arguments, Meta: c.Meta}},
+		next: func(ctx context.Context, method string, _ mcp.Request) (mcp.Result, error) {
+			if method != "tools/call" {
+				return nil, errNoList
+			}
+			answer, err := handler(ctx)
+			if err != nil {
+				return nil, err
+			}
+			raw = answer
+			return t.read(answer)
+		},
+	}.observed(ctx)
+	if r.failure == nil {
+		return raw, nil
 	}
-	e, whole := b.failureOf(err, result, from)
-	advice := e.Retry()
-	authored := err != nil || from != nil && envelopeOf(from) != nil
-	e = b.stamp(b.refineCall(ctx, e, &x, c.Repeatable || authored && givesRetry(e)), &x)
-	whole = whole && e.Retry() == advice
-	m := b.emissionFor(c, from)
-	if whole {
-		m.envelope = envelopeOf(from)
-	} else {
-		m.write(e)
-		result = encoded(m.result)
+	failed, ok := r.result.(*mcp.CallToolResult)
+	if !ok {
+		return nil, r.failure
 	}
-	if audit := b.record(ctx, failure{call: x, verdict: contract.VerdictTool, err: e, envelope: m.envelope}); audit != nil {
-		m.from = nil
-		m.write(audit)
-		return encoded(m.result), audit
-	}
-	return result, e
+	return encoded(failed), r.failure
 }
 
-// failureOf returns the error of a failed call, and whether the result already contains all of it.
-func (b *Boundary) failureOf(err error, raw json.RawMessage, from *mcp.CallToolResult) (e *candor.Error, whole bool) {
-	if err != nil {
-		return attributeToTool(b.askError(err, candor.PartyTool)), false
-	}
-	if from != nil {
-		if e := attached(from); e != nil {
-			return e, e.Ref() != "" && from.IsError
-		}
-		return readResult(from), false
-	}
-	v, parseErr := wire.ParseValue(raw, wire.Limits{})
-	if parseErr != nil {
-		return candor.New(candor.CodeUnknownToolFailure, ""), false
-	}
-	return contract.ReadResult(v), false
-}
+// errNoList ends a request for the tools of another SDK's server.
+var errNoList = errors.New("the tools of this server cannot be listed")
 
-// emissionFor returns an emission for the server's dialect, or for candor if that dialect has no results.
-func (b *Boundary) emissionFor(c adapter.Call, from *mcp.CallToolResult) *emission {
-	t := &tool{listed: &mcp.Tool{Name: c.Tool}, output: usable(c.OutputSchema)}
+// tool describes the called tool.
+func (c *Call) tool() *tool {
+	t := &tool{listed: &mcp.Tool{Name: c.Tool}}
+	t.input, _ = schemas.Get(c.InputSchema)
 	if len(c.OutputSchema) > 0 {
 		t.listed.OutputSchema = c.OutputSchema
+		t.output, _ = schemas.Get(c.OutputSchema)
 	}
-	m := &emission{b: b, tool: t, from: from, complete: c.Complete}
-	if m.asRPC() {
-		o := b.o
-		o.Dialect = candorDialect
-		m.b = &Boundary{o: o}
+	if c.Repeatable {
+		t.listed.Annotations = &mcp.ToolAnnotations{IdempotentHint: true}
 	}
-	return m
+	return t
 }
 
-// usable returns the compiled schema, or nil if raw is empty or cannot be compiled.
-func usable(raw json.RawMessage) *schema.Schema {
-	if len(raw) == 0 {
-		return nil
+// read decodes the result of a tool, but of a success only what is checked.
+func (t *tool) read(raw json.RawMessage) (mcp.Result, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
 	}
-	s, err := schemas.Get(raw)
+	v, err := wire.ParseValue(raw, wire.Limits{AllowLoneSurrogates: true})
 	if err != nil {
-		return nil
+		return nil, notEncodable(err)
 	}
-	return s
+	if failed, _ := v.Path("isError").Bool(); failed {
+		r := new(mcp.CallToolResult)
+		if json.Unmarshal(raw, r) != nil { // such as content of a type that the go-sdk does not know
+			return nil, contract.ReadResult(v)
+		}
+		return r, nil
+	}
+	r := new(mcp.CallToolResult)
+	if structured := v.Path("structuredContent"); structured.Present() {
+		r.StructuredContent = json.RawMessage(structured.Raw())
+	}
+	if asks, _ := v.Path("resultType").Str(); asks == "input_required" || v.Path("inputRequests").Present() {
+		t.output = nil // a request for input has no output
+	}
+	return r, nil
+}
+
+// withResults returns b, or in the rpc dialect, a boundary for the candor dialect.
+func (b *Boundary) withResults() *Boundary {
+	if b.o.Dialect.Name() != "rpc" {
+		return b
+	}
+	o := b.o
+	o.Dialect = candorDialect
+	return New(o)
 }
 
 func encoded(r *mcp.CallToolResult) json.RawMessage {
@@ -110,131 +130,86 @@ func encoded(r *mcp.CallToolResult) json.RawMessage {
 	return raw
 }
 
-// Recovered implements [adapter.Adapter].
-func (n sdkNeutral) Recovered(thrown any) *candor.Error {
-	return n.b.askThrown(outcome{thrown: thrown, stack: panicStack()})
-}
-
-// Encode implements [adapter.Adapter].
-func (n sdkNeutral) Encode(result any) (json.RawMessage, error) {
-	return foreign(n.b, func() (json.RawMessage, error) {
-		raw, err := json.Marshal(result)
-		if err == nil {
-			err = validText(raw)
+// finish completes the response of a server on another SDK: it records a result with isError that has not passed through CallTool,
+// writes the rpc dialect, announces the extension, and adds similar names to the refusal of an unknown tool. It returns the key of the
+// failure that was recorded, or "".
+func (b *Boundary) finish(ctx context.Context, request *jsonrpc.Request, r *jsonrpc.Response) string {
+	switch {
+	case request.Method == "initialize" || request.Method == "server/discover":
+		if r.Error == nil {
+			r.Result = b.announceIn(r.Result)
 		}
-		return raw, err
-	})
-}
-
-// CheckArguments implements [adapter.Adapter].
-func (sdkNeutral) CheckArguments(inputSchema, arguments json.RawMessage) *candor.Error {
-	t := &tool{input: usable(inputSchema)}
-	if t.accepts(arguments) {
-		return nil
+		return ""
+	case request.Method != "tools/call":
+		return ""
 	}
-	return t.explain(arguments)
-}
-
-// CheckOutput implements [adapter.Adapter].
-func (sdkNeutral) CheckOutput(outputSchema, structured json.RawMessage) *candor.Error {
-	t := &tool{output: usable(outputSchema)}
-	if t.output == nil || len(structured) > 0 && t.output.Accepts(structured) {
-		return nil
+	params, err := wire.ParseValue(request.Params, wire.Limits{AllowLoneSurrogates: true})
+	if err != nil {
+		return ""
 	}
-	return t.outputError(structured)
-}
-
-// RefuseMessage implements [adapter.Adapter].
-func (n sdkNeutral) RefuseMessage(ctx context.Context, message []byte) (answer []byte, refused bool) {
-	m := wire.Parse(message, streamLimits(n.b.o.MaxMessage))
-	e := flawError(&m)
-	if e == nil {
-		return nil, false
+	name, _ := params.Path("name").Str()
+	if r.Error != nil {
+		return b.suggestTools(ctx, request, r, name)
 	}
-	x := exchange{method: candor.Public(string(m.Method()), maxMethodName)}
-	switch m.Shape() {
-	case wire.KindNotification, wire.KindResult, wire.KindError:
-		n.b.suppress(ctx, e, contract.VerdictMalformed, x)
-		return nil, true
-	default:
-		return n.b.refuse(ctx, e, contract.VerdictMalformed, x).append(nil, teach.AnswerID(&m, e.Code())), true
+	result, err := wire.ParseValue(r.Result, wire.Limits{AllowLoneSurrogates: true})
+	if err != nil {
+		return ""
 	}
-}
-
-// RefuseRequest implements [adapter.Adapter].
-func (n sdkNeutral) RefuseRequest(ctx context.Context, request []byte, e *candor.Error) []byte {
-	m, x := requestOf(request)
-	if m.Shape() != wire.KindRequest {
-		n.b.suppress(ctx, e, contract.VerdictProtocol, x)
-		return nil
+	if failed, _ := result.Path("isError").Bool(); !failed {
+		return ""
 	}
-	return n.b.refuse(ctx, e, contract.VerdictProtocol, x).append(nil, m.ID())
-}
-
-// SealAnswer implements [adapter.Adapter].
-func (n sdkNeutral) SealAnswer(ctx context.Context, request, response []byte) []byte {
-	m := wire.Parse(response, wire.Limits{AllowLoneSurrogates: true})
-	if m.Shape() != wire.KindError {
-		return response
+	e, err := dialect.ReadCandor(result.Path("_meta", dialect.MetaKey))
+	if err != nil {
+		said := r.Result
+		r.Result, e = b.CallTool(ctx, Call{Tool: name, Arguments: params.Path("arguments").Raw()},
+			func(context.Context) (json.RawMessage, error) { return said, nil })
 	}
-	asked, x := requestOf(request)
-	return n.b.seal(ctx, parsedRPCError(m.Error()), x).append(nil, asked.ID())
+	if d := b.o.Dialect; d.Name() == "rpc" {
+		m := wire.Parse(d.Write(nil, e, dialect.Options{Response: true, Stack: b.o.Stack}), wire.Limits{})
+		shown := parsedRPCError(m.Error())
+		r.Result, r.Error = nil, shown.wire()
+		return shown.key()
+	}
+	return e.Ref()
 }
 
-// requestOf parses a request and describes it.
-func requestOf(request []byte) (wire.Message, exchange) {
-	m := wire.Parse(request, wire.Limits{AllowLoneSurrogates: true})
-	o := openCall{method: string(m.Method()), params: paramsOf(&m)}
-	return m, o.exchange()
+// suggestTools replaces the refusal of an unknown tool by one with similar names. Any other error is left to the connection.
+func (b *Boundary) suggestTools(ctx context.Context, request *jsonrpc.Request, r *jsonrpc.Response, name string) string {
+	if b.o.Tools == nil {
+		return ""
+	}
+	known := b.o.Tools(ctx)
+	if name == "" || slices.Contains(known, name) {
+		return ""
+	}
+	x := exchange{method: request.Method, tool: name, params: request.Params}
+	shown := b.refuse(ctx, argerror.UnknownTool(name, known, candor.PartyServer), contract.VerdictProtocol, x)
+	r.Error = shown.wire()
+	return shown.key()
 }
 
-// Stats implements [adapter.Adapter].
-func (n sdkNeutral) Stats(params []byte) (json.RawMessage, bool) {
-	reporter, ok := n.b.o.Meter.(Reporter)
+// stats returns the result of [statsMethod], and false if the meter does not report its counts.
+func (b *Boundary) stats(params []byte) (json.RawMessage, bool) {
+	reporter, ok := b.o.Meter.(reporter)
 	if !ok {
 		return nil, false
 	}
 	return withResultType(reporter.AppendStats(nil), paramsNewEra(params)), true
 }
 
-// Announce implements [adapter.Adapter].
-func (n sdkNeutral) Announce(result json.RawMessage) json.RawMessage {
-	raw, err := json.Marshal(n.b.extension())
+// announceIn adds the extension to the capabilities in the result of initialize or server/discover, which names the server.
+func (b *Boundary) announceIn(result json.RawMessage) json.RawMessage {
+	var said struct{ ServerInfo struct{ Name string } }
+	if json.Unmarshal(result, &said) == nil {
+		b.setName(candor.Public(said.ServerInfo.Name, maxMethodName))
+	}
+	raw, err := json.Marshal(b.extension())
 	if err != nil {
 		return result
 	}
-	out, err := splice.SetMember(nil, result, []string{"capabilities", "extensions", Extension}, raw)
+	out, err := splice.SetMember(nil, result, []string{"capabilities", "extensions", extensionName}, raw)
 	if err != nil {
 		return result
 	}
 	return out
-}
-
-// Envelope implements [adapter.Adapter].
-func (sdkNeutral) Envelope(result json.RawMessage) *candor.Error {
-	v, err := wire.ParseValue(result, wire.Limits{AllowLoneSurrogates: true})
-	if err != nil {
-		return nil
-	}
-	e, err := dialect.ReadCandor(v.Path("_meta", dialect.MetaKey))
-	if err != nil {
-		return nil
-	}
-	return e
-}
-
-// RecordSuccess implements [adapter.Adapter].
-func (n sdkNeutral) RecordSuccess(ctx context.Context, s candor.Success) { n.b.recordSuccess(ctx, s) }
-
-// NoteRecorded implements [adapter.Adapter].
-func (sdkNeutral) NoteRecorded(request *jsonrpc.Request, response *jsonrpc.Response) {
-	extra, _ := request.Extra.(*mcp.RequestExtra)
-	o := streamCalls.find(extra)
-	switch {
-	case o == nil:
-	case response.Error != nil:
-		o.recorded.set(rpcErrorOf(response.Error).key())
-	default:
-		o.recorded.set("result")
-	}
 }

@@ -1,10 +1,8 @@
 package boundary
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -19,27 +17,14 @@ func TestMissingClientCapabilityIsReported(t *testing.T) {
 		_, err := r.Session.ListRoots(ctx, nil)
 		return nil, nil, fmt.Errorf("looking for the workspace: %w", err)
 	})
-	b := Install(server, Options{})
-	fromClient, toServer := io.Pipe()
-	fromServer, toClient := io.Pipe()
-	go func() { _ = server.Run(t.Context(), b.Transport(fromClient, toClient)) }()
-	lines := bufio.NewScanner(fromServer)
-	say := func(line string) {
-		if _, err := io.WriteString(toServer, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
+	s := begin(t, server, eras[0], Options{})
+	s.send(emitsCall(7, "roots"))
+	if asked := s.next(); !strings.Contains(asked, `"roots/list"`) {
+		t.Fatal(asked)
 	}
-	say(strings.Replace(goldenHello, `"capabilities":{}`, `"capabilities":{"roots":{}}`, 1))
-	lines.Scan()
-	say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"roots","arguments":{}}}`)
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), `"roots/list"`) && strings.Contains(lines.Text(), `"method"`) {
-			say(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`)
-			continue
-		}
-		break
-	}
-	if got := codeIn(lines.Bytes()); got != "candor/CAPABILITY_REQUIRED" || !strings.Contains(lines.Text(), `"isError":true`) {
-		t.Errorf("%s in %s", got, lines.Text())
+	s.send(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`)
+	answer := s.next()
+	if got := codeIn([]byte(answer)); got != "candor/CAPABILITY_REQUIRED" || !strings.Contains(answer, `"isError":true`) {
+		t.Errorf("%s in %s", got, answer)
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
-// attribute returns e with the tool as its origin. The envelope in a tool's result may come from an upstream server, but the tool has
-// run in any case. The ref and the time are cleared, so that the boundary sets those under which the entry is recorded. The original
-// origin, ref and time are kept in the details under "upstream", so that the failure can be traced; see chapter 5 of
-// spec/contract.md.
+// attribute returns e with the tool as its origin. The envelope in a tool's result may come from an upstream server,
+// but the tool has run in any case. The ref and the time are cleared, so that the boundary sets those under which the
+// entry is recorded. The original origin, ref and time are kept in the details under "upstream", so that the failure
+// can be traced; see chapter 5 of spec/contract.md.
 func attribute(e *candor.Error) *candor.Error {
 	theirs := map[string]any{}
 	if by := e.Origin().By; by != candor.PartyTool {
@@ -25,7 +25,7 @@ func attribute(e *candor.Error) *candor.Error {
 		theirs["ref"] = ref
 	}
 	if at := e.Time(); !at.IsZero() {
-		theirs["timestamp"] = at.Format(candor.TimeLayout)
+		theirs["timestamp"] = at.Format(timestamp.Layout)
 	}
 	at := e.CallInfo()
 	at.Tool, at.SessionID = "", ""
@@ -39,39 +39,25 @@ func attribute(e *candor.Error) *candor.Error {
 	return e.With(options...)
 }
 
-// isEnvelope reports whether structured content is an envelope.
-func isEnvelope(structure any) bool {
-	raw, err := encodeValue(structure)
-	if err != nil {
-		return false
-	}
-	v, err := wire.ParseValue(raw, wire.Limits{})
-	if err != nil {
-		return false
-	}
-	_, err = dialect.ReadCandor(v)
-	return err == nil
-}
-
-// repeats reports whether a block has the readable text of the error that the tool attached. The boundary's first block has the same
-// text.
+// repeats reports whether a block has the readable text of the error that the tool attached. The boundary's first block
+// has the same text.
 func repeats(block mcp.Content, theirs *candor.Error) bool {
 	text, ok := block.(*mcp.TextContent)
 	return ok && text != nil && theirs != nil && text.Text == string(dialect.AppendText(nil, theirs))
 }
 
-// keepsAdvice reports whether the retry advice of a failure is kept: the tool may be called twice, or the author of the server gave
-// the advice.
+// keepsAdvice reports whether the retry advice of a failure is kept: the tool may be called twice, or the author of the
+// server gave the advice.
 func (c toolCall) keepsAdvice() bool { return c.advised || c.tool.repeatable() }
 
-// refineCall is [Boundary.refine] for a tool call. The retry advice of the result cannot cause a second effect, unless keep is set or
-// Refine gave the advice.
+// refineCall is [Boundary.refine] for a tool call. The retry advice of the result cannot cause a second effect, unless
+// keep is set or Refine gave the advice.
 func (b *Boundary) refineCall(ctx context.Context, e *candor.Error, x *exchange, keep bool) *candor.Error {
 	refined := b.refine(ctx, e, x)
 	if keep || refineGaveRetry(e, refined) {
 		return refined
 	}
-	return contract.AvoidSecondEffect(refined)
+	return contract.AvoidSecondEffect(refined.With(candor.WithTool(x.tool)))
 }
 
 // refineGaveRetry reports whether Refine set the retry advice of an error.

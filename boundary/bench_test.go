@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
 // The benchmarks in this file run two variants alternately, round by round, and report the ratio of the medians. Machines are noisy,
@@ -77,13 +78,13 @@ func naiveFailure(code, message string) *mcp.CallToolResult {
 		"code": code, "class": "internal", "message": message, "retry": map[string]any{"kind": "not_retryable"},
 		"suggestion": "Report it with the reference.", "domain": "candor", "number": 4000,
 		"origin": map[string]any{"by": "server", "inferred": false}, "ref": correlation, "tool": "read_file",
-		"timestamp": time.Now().UTC().Format(candor.TimeLayout),
+		"timestamp": time.Now().UTC().Format(timestamp.Layout),
 	}
 	raw, err := json.Marshal(envelope)
 	if err != nil {
 		panic(err)
 	}
-	text := fmt.Sprintf("%s: %s\nRetry: do not retry the same call\nNext: %s\nRef: %s", code, message, envelope["suggestion"], correlation)
+	text := fmt.Sprintf("%s: %s\nRetry: not the same call\nNext: %s\nRef: %s", code, message, envelope["suggestion"], correlation)
 	return &mcp.CallToolResult{
 		Meta: mcp.Meta{"dev.candor/error": json.RawMessage(raw)}, IsError: true,
 		Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(raw),
@@ -109,7 +110,8 @@ func benchCall() *mcp.CallToolRequest {
 }
 
 func behindGuard(o Options, next mcp.MethodHandler) mcp.MethodHandler {
-	g := &guard{b: New(o)}
+	b := New(o)
+	g := &guard{b: b, tools: toolbox{b: b}}
 	return g.receive(next)
 }
 
@@ -170,19 +172,6 @@ func BenchmarkP2Failure(b *testing.B) {
 			b.ReportMetric(testing.AllocsPerRun(200, run(ours)), "allocs")
 			b.ReportMetric(testing.AllocsPerRun(200, run(theirs)), "naive-allocs")
 		})
-	}
-}
-
-// BenchmarkRefusal measures the refusal of arguments that do not match the schema.
-func BenchmarkRefusal(b *testing.B) {
-	ctx, call := context.Background(), benchCall()
-	call.Params.Arguments = json.RawMessage(`{"pth":"notes/today.md","limit":"many"}`)
-	ours := behindGuard(Options{}, benchTool(success(), nil))
-	b.ReportAllocs()
-	for b.Loop() {
-		if r, err := ours(ctx, "tools/call", call); err != nil || r == nil {
-			b.Fatal(r, err)
-		}
 	}
 }
 

@@ -58,7 +58,7 @@ func TestQueuedCallsAreCancelledAndPingsPass(t *testing.T) {
 	}
 }
 
-// TestQueuedCallIsRefusedAfterItsWait fills a server with a call that does not end. A second call waits for queueWait and is then
+// TestQueuedCallIsRefusedAfterItsWait fills a server with a call that does not end. A second call waits for streamCallWait and is then
 // refused without having run.
 func TestQueuedCallIsRefusedAfterItsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestQueuedCallIsRefusedAfterItsWait(t *testing.T) {
 		if told.Code() != candor.CodeTooManyCalls || !told.Retry().Retryable() || told.Details().Get("limit").String() != "1" {
 			t.Errorf("told %v, %v, %s", told, told.Retry(), told.Details())
 		}
-		if waited := time.Since(sent); waited < queueWait || waited > queueWait+time.Second {
+		if waited := time.Since(sent); waited < streamCallWait || waited > streamCallWait+time.Second {
 			t.Errorf("refused after %v", waited)
 		}
 		close(open)

@@ -2,59 +2,60 @@ package boundary
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/teach"
-	"github.com/candor-mcp/candor/internal/usercode"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/argerror"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // toolCall is one tools/call request and its handling.
 type toolCall struct {
-	g    *guard
-	next mcp.MethodHandler
-	req  *mcp.CallToolRequest
-	tool *tool // nil if the server does not list the tool
-
-	advised bool // the author of the server gave the retry advice of the failure
-
-	claim *claim // taken before a failure is recorded; nil if no other goroutine could record it
+	g       *guard
+	next    mcp.MethodHandler
+	req     *mcp.CallToolRequest
+	name    string           // of the tool; the handler may change its request
+	tool    *tool            // nil if the server does not list the tool
+	session string           // "" for that of the request
+	raw     *json.RawMessage // the result of another SDK
+	program string           // the client's name, set for another SDK
+	newEra  bool             // set for another SDK; otherwise the request has the version
+	advised bool             // the author of the server gave the retry advice of the failure
 }
 
-// callTool handles tools/call. It does not allocate for a successful call.
-func (g *guard) callTool(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) reply {
-	c := toolCall{g: g, next: next, req: req}
-	if g.b.o.Tracer == nil && !g.b.o.Successes {
-		return c.handle(ctx)
+// observed handles the call. It does not allocate for a successful call without a tracer.
+func (c toolCall) observed(ctx context.Context) reply {
+	var began time.Time
+	if c.g.b.o.Successes {
+		began = c.g.b.o.now()
 	}
-	return c.observed(ctx)
-}
-
-// observed is handle for a server with a tracer, or one that records successes.
-func (c toolCall) observed(ctx context.Context) (r reply) {
-	began := c.g.b.o.now()
-	end := func(*candor.Error) {}
-	if c.g.b.o.Tracer != nil {
-		ctx, end = c.g.b.startCall(ctx, "tools/call", c.req.Params.Name, c.req.Params.Meta)
+	ctx, end := c.g.b.startCall(ctx, "tools/call", c.name, c.req.Params.Meta)
+	if c.tool == nil {
+		c.tool = c.g.tools.find(ctx, c.next, c.req)
 	}
-	r = reply{failure: unfinished}
-	defer func() { end(r.failure) }()
-	r = c.handle(ctx)
-	if r.failure == nil {
+	r := recovering(
+		func() reply { return c.handle(ctx) },
+		func(e *candor.Error) reply { return c.failThrown(ctx, e) })
+	if end != nil {
+		end(r.failure)
+	}
+	if r.failure == nil && c.g.b.o.Successes {
 		x := c.exchange()
 		c.g.b.recordSuccess(ctx, candor.Success{Tool: x.tool, SessionID: x.session, Arguments: x.params, Latency: c.g.b.o.now().Sub(began)})
 	}
 	return r
 }
 
-// recordSuccess records a successful call, if Options.Successes is set and the ledger records successes.
+// recordSuccess records a successful call if the ledger records successes.
 func (b *Boundary) recordSuccess(ctx context.Context, s candor.Success) {
 	trail, ok := b.o.Ledger.(candor.SuccessLedger)
-	if !ok || !b.o.Successes {
+	if !ok {
 		return
 	}
 	if err := trail.RecordSuccess(context.WithoutCancel(ctx), s); err != nil {
@@ -64,42 +65,18 @@ func (b *Boundary) recordSuccess(ctx context.Context, s candor.Success) {
 
 // handle checks the arguments, runs the tool and checks its result.
 func (c toolCall) handle(ctx context.Context) reply {
-	c.tool = c.g.tools.find(ctx, c.next, c.req)
 	if c.tool != nil && !c.tool.accepts(c.req.Params.Arguments) {
 		if e := c.refusal(ctx); e != nil {
 			return c.fail(ctx, e, nil)
 		}
 	}
-	out := c.g.runFor(ctx, c.g.limit("tools/call"), c.next, "tools/call", c.req)
+	out := c.g.run(ctx, c.g.limit("tools/call"), c.next, "tools/call", c.req)
 	if out.thrown == nil && out.err == nil && !out.late {
 		if result, ok := out.result.(*mcp.CallToolResult); ok && result != nil {
 			return c.returned(ctx, result)
 		}
 	}
-	if trustedOutcome(out) {
-		return c.broken(ctx, out)
-	}
-	return c.brokenForeign(ctx, out)
-}
-
-// brokenForeign is broken for an outcome with foreign methods. It is a separate function so that a successful call does not allocate
-// the closure.
-func (c toolCall) brokenForeign(ctx context.Context, out outcome) reply {
-	return c.boundedly(ctx, out.stack, func(c toolCall) reply { return c.broken(ctx, out) })
-}
-
-// reportedForeign is reported for a result with foreign methods.
-func (c toolCall) reportedForeign(ctx context.Context, result *mcp.CallToolResult) reply {
-	return c.boundedly(ctx, "", func(c toolCall) reply { return c.reported(ctx, result) })
-}
-
-// boundedly runs handle, which may call foreign methods. If handle does not return in time, the call fails for that reason.
-func (c toolCall) boundedly(ctx context.Context, stack string, handle func(toolCall) reply) reply {
-	return c.g.b.bounded(func(own *claim) reply {
-		c := c
-		c.claim = own
-		return handle(c)
-	}, func(e *candor.Error) reply { return c.fail(ctx, withFound(e, stack), nil) })
+	return c.broken(ctx, out)
 }
 
 // broken handles a tool that returned no result.
@@ -107,18 +84,14 @@ func (c toolCall) broken(ctx context.Context, out outcome) reply {
 	x := c.exchange()
 	switch {
 	case out.thrown != nil:
-		e := thrownError(out)
-		c.advised = givesRetry(e)
-		return c.fail(ctx, e, nil)
+		return c.failThrown(ctx, out.thrown)
 	case out.late:
 		return c.fail(ctx, c.g.lateError(out), nil)
 	case out.err == nil:
 		return c.fail(ctx, candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyTool, false)), nil)
-	case !usercode.Finite(out.err):
-		return c.fail(ctx, candor.From(out.err, candor.WithOrigin(candor.PartyTool, false)), nil)
 	}
 	shown, said := saidRPC(out.err)
-	if !said {
+	if !said || c.raw != nil { // another SDK takes only results
 		return c.failWith(ctx, out.err, nil)
 	}
 	if shown.code == jsonrpc.CodeMethodNotFound {
@@ -128,14 +101,14 @@ func (c toolCall) broken(ctx context.Context, out outcome) reply {
 	// The author or the SDK chose a JSON-RPC error, so it remains one.
 	e := read(shown, &x)
 	if e.Code() == candor.CodeToolNotFound {
-		e = teach.UnknownTool(c.req.Params.Name, c.g.tools.names(), candor.PartyServer)
+		e = argerror.UnknownTool(c.name, c.g.tools.names(), candor.PartyServer)
 	}
 	e = e.With(candor.WithCause(out.err))
-	c.advised = e.RetryGiven() && !e.Origin().Inferred
-	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
-	if !c.claim.take() {
-		return reply{}
+	c.advised = givesRetry(e)
+	if e.Retry().Retryable() { // the SDK's own errors are not, so the handler ran
+		e = attributeToTool(e)
 	}
+	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
 	return c.g.protocolError(ctx, e, &x, shown.improved(e), false)
 }
 
@@ -145,13 +118,9 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) repl
 		return reply{result: result, failure: done.err} // isError may be unset, as in pattern B of dual
 	}
 	if result.IsError {
-		if trustedResult(result) {
-			return c.reported(ctx, result)
-		}
-		return c.reportedForeign(ctx, result)
+		return c.reported(ctx, result)
 	}
-	result, err := c.g.b.encodableResult(result)
-	if err != nil {
+	if err := encodableResult(result); err != nil {
 		return c.fail(ctx, notEncodable(err), nil)
 	}
 	if len(result.Meta) > 0 {
@@ -160,35 +129,41 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) repl
 			return c.fail(ctx, attribute(e), result)
 		}
 	}
-	c.g.b.results.add(quickSize(result))
 	if e := c.tool.checkOutput(result); e != nil {
 		return c.fail(ctx, e, nil)
+	}
+	n := resultSize(result)
+	c.suspect(ctx, result, n)
+	if n >= smallResult {
+		if p := callOf(c.req.Extra); p != nil && !p.returned(ctx, n) {
+			return c.fail(ctx, candor.From(ctx.Err()), nil) // cancelled while it waited for memory
+		}
 	}
 	return reply{result: result}
 }
 
 // reported handles a result with isError. An envelope in it is replaced.
 func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) reply {
-	if c.claim != nil {
-		var err error
-		if result, err = encodeOnce(result); err != nil {
-			return c.fail(ctx, notEncodable(err), nil)
-		}
+	if err := encodableResult(result); err != nil {
+		return c.fail(ctx, notEncodable(err), nil)
 	}
 	if e := attached(result); e != nil {
 		c.advised = givesRetry(e)
 		return c.fail(ctx, attribute(e), result)
 	}
 	if cause := result.GetError(); cause != nil {
-		if !usercode.Finite(cause) {
-			return c.fail(ctx, candor.From(cause, candor.WithOrigin(candor.PartyTool, false)), nil)
-		}
 		if e := c.sdkRefusal(ctx, result, cause); e != nil {
 			return c.fail(ctx, e, nil)
 		}
 		return c.failWith(ctx, cause, result)
 	}
 	return c.fail(ctx, readResult(result), result)
+}
+
+// failThrown is fail for a panic.
+func (c toolCall) failThrown(ctx context.Context, e *candor.Error) reply {
+	c.advised = givesRetry(e)
+	return c.fail(ctx, e, nil)
 }
 
 // failWith is fail for the Go error of a handler.
@@ -204,9 +179,8 @@ func (c toolCall) sdkRefusal(ctx context.Context, result *mcp.CallToolResult, ca
 	if len(result.Content) != 1 || !isSDKValidation(cause) {
 		return nil
 	}
-	c.tool = c.g.tools.again(ctx, c.next, c.req)
-	if c.tool != nil {
-		if e := c.refusal(ctx); e != nil {
+	if c.tool = c.g.tools.again(ctx, c.next, c.req); c.tool != nil {
+		if e := c.tool.explain(c.req.Params.Arguments); e != nil {
 			return e
 		}
 	}
@@ -226,11 +200,29 @@ func (c toolCall) refusal(ctx context.Context) *candor.Error {
 }
 
 func (c toolCall) exchange() exchange {
-	x := exchange{method: "tools/call", tool: c.req.Params.Name, params: c.req.Params.Arguments}
+	x := exchange{method: "tools/call", tool: c.name, session: c.session, client: c.client().Name}
+	if c.req.Params != nil {
+		x.params = c.req.Params.Arguments
+	}
 	if c.req.Session != nil {
 		x.session = c.req.Session.ID()
 	}
 	return x
+}
+
+// client returns the client program that made the call. Since protocol version 2026-07-28 each request names it.
+func (c toolCall) client() contract.Client {
+	if info, ok := metaOf(c.req)[mcp.MetaKeyClientInfo].(map[string]any); ok {
+		if name, ok := info["name"].(string); ok {
+			return contract.ClientOf(name)
+		}
+	}
+	if c.req.Session != nil {
+		if p := c.req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+			return contract.ClientOf(p.ClientInfo.Name)
+		}
+	}
+	return contract.ClientOf(c.program)
 }
 
 // isNewEra reports whether the _meta of a request has protocol version 2026-07-28 or later, in which every result has a resultType.

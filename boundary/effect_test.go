@@ -8,11 +8,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
+	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
@@ -29,64 +31,7 @@ type effectCase struct {
 	after  int64 // the retry delay that must be kept, if any
 }
 
-// postTo returns a tool that posts to a URL, like tools in front of a web API.
-func postTo(url string) mcp.ToolHandler {
-	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("text=hello"))
-		if err != nil {
-			return nil, err
-		}
-		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = res.Body.Close() }()
-		body, _ := io.ReadAll(res.Body)
-		if wait := res.Header.Get("Retry-After"); wait != "" {
-			return nil, fmt.Errorf("request failed with status code %d %s: %s, retry after %s seconds", res.StatusCode, http.StatusText(res.StatusCode), body, wait)
-		}
-		return nil, fmt.Errorf("request failed with status code %d %s: %s", res.StatusCode, http.StatusText(res.StatusCode), body)
-	}
-}
-
-// recordingUpstream starts an upstream server that fails in a different way on each path.
-func recordingUpstream(t *testing.T) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		switch r.URL.Path {
-		case "/hangup":
-			panic(http.ErrAbortHandler) // net/http ends the connection for this value
-		case "/slow":
-			<-r.Context().Done()
-		case "/429":
-			w.Header().Set("Retry-After", "7")
-			http.Error(w, "slow down", http.StatusTooManyRequests)
-		case "/503":
-			w.Header().Set("Retry-After", "7")
-			http.Error(w, "later", http.StatusServiceUnavailable)
-		default:
-			http.Error(w, "oops", http.StatusInternalServerError)
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
-}
-
-// closedAddress returns an address that refuses connections.
-func closedAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return "http://" + l.Addr().String()
-}
-
-func effectCases(t *testing.T) []effectCase {
-	t.Helper()
-	upstream := recordingUpstream(t)
+func effectCases() []effectCase {
 	fails := func(err error) mcp.ToolHandler {
 		return func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, err }
 	}
@@ -96,17 +41,17 @@ func effectCases(t *testing.T) []effectCase {
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{}, Meta: mcp.Meta{dialect.MetaKey: json.RawMessage(raw)}}, nil
 		}
 	}
+	refused := candor.RetryableAfter(candor.CodeTooManyCalls, 6*time.Second, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithRef("r-8"),
+		candor.WithTime(time.Now()), candor.WithDetails(map[string]any{"effect": "none"}))
 	return []effectCase{
+		{"JSON-RPC error passed on", fails(&jsonrpc.Error{Code: -32603, Message: "paid, then refused",
+			Data: json.RawMessage(`{"dev.candor/error":` + string(candorDialect.Encode(nil, refused, dialect.Options{})) + `}`)}), true, 6000},
 		{"envelope passed on", holds(candor.WithRef("r-9"), candor.WithTime(time.Now())), true, 4000},
 		{"envelope", holds(), false, 0},
-		{"500", postTo(upstream + "/500"), true, 1000},
-		{"503", postTo(upstream + "/503"), true, 7000},
-		{"hangup", postTo(upstream + "/hangup"), true, 0},
-		{"deadline", func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
-			defer cancel()
-			return postTo(upstream+"/slow")(ctx, req)
-		}, true, 1000},
+		{"500", fails(errors.New("request failed with status code 500 Internal Server Error: oops")), true, 1000},
+		{"503", fails(errors.New("request failed with status code 503 Service Unavailable: later, retry after 7 seconds")), true, 7000},
+		{"hangup", fails(&url.Error{Op: "Post", URL: "http://127.0.0.1:1/", Err: io.EOF}), true, 0},
+		{"deadline", fails(&url.Error{Op: "Post", URL: "http://127.0.0.1:1/", Err: context.DeadlineExceeded}), true, 1000},
 		{"catalogue", fails(candor.New(candor.CodeUpstreamError, "The channel broke.")), true, 1000},
 		{"words", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			r := text("Error: socket hang up (ECONNRESET)")
@@ -115,10 +60,11 @@ func effectCases(t *testing.T) []effectCase {
 		}, true, 1000},
 		{"passed on", fails(candor.New(candor.CodeUpstreamError, "", candor.WithRetry(candor.RetryIn(3*time.Second)),
 			candor.WithRef("r-1"), candor.WithTime(time.Now()))), true, 3000},
-		{"429", postTo(upstream + "/429"), false, 0},
-		{"refused", postTo(closedAddress(t)), false, 0},
-		{"no name", fails(&net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true}), false, 0},
-		{"busy", fails(candor.New(dual.DBBusy, "")), false, 0},
+		{"429", fails(errors.New("request failed with status code 429 Too Many Requests: slow down, retry after 7 seconds")), true, 7000},
+		{"refused", fails(&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}), true, 1000},
+		{"no name", fails(&net.DNSError{Err: "no such host", Name: "api.invalid", IsNotFound: true}), true, 1000},
+		{"busy", fails(candor.New(dual.DBBusy, "")), true, 250},
+		{"own trail", fails(candor.New(candor.CodeLedgerFailed, "", candor.WithOrigin(candor.PartyServer, false))), true, 5000},
 		{"author", fails(candor.RetryableAfter(candor.CodeUpstreamError, 2*time.Second, "Nothing was sent.")), false, 0},
 		{"author wrapped", fails(fmt.Errorf("posting: %w", candor.RetryableImmediately(candor.CodeUnavailable, ""))), false, 0},
 	}
@@ -128,7 +74,7 @@ func effectCases(t *testing.T) []effectCase {
 // annotations.
 func TestRetryAdviceInvitesNoSecondEffect(t *testing.T) {
 	t.Parallel()
-	cases := effectCases(t)
+	cases := effectCases()
 	for _, annotations := range []*mcp.ToolAnnotations{nil, {Title: "Post"}, {ReadOnlyHint: true}, {IdempotentHint: true}} {
 		add := func(_ *Boundary, s *mcp.Server) http.Handler {
 			for _, c := range cases {

@@ -1,7 +1,6 @@
 package boundary
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -49,21 +48,10 @@ func emitsServer() *mcp.Server {
 // emitsLines sends lines and returns the code of the first failure in the answers.
 func emitsLines(t *testing.T, o Options, lines ...string) string {
 	t.Helper()
-	server := emitsServer()
-	b := Install(server, o)
-	fromClient, toServer := io.Pipe()
-	fromServer, toClient := io.Pipe()
-	go func() { _ = server.Run(t.Context(), b.Transport(fromClient, toClient)) }()
-	go func() {
-		_, _ = io.WriteString(toServer, goldenHello+"\n"+strings.Join(lines, "\n")+"\n")
-	}()
-	answers := bufio.NewReaderSize(fromServer, 1<<20)
+	s := begin(t, emitsServer(), eras[0], o)
+	go s.send(lines...)
 	for {
-		line, err := answers.ReadBytes('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if code := codeIn(line); code != "" {
+		if code := codeIn([]byte(s.next())); code != "" {
 			return code
 		}
 	}

@@ -1,9 +1,12 @@
 package boundary
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,56 +23,30 @@ func notEncodable(err error) *candor.Error {
 	return candor.New(candor.CodeResultNotEncodable, "", candor.WithOrigin(candor.PartyTool, false), candor.WithCause(err))
 }
 
-// encodableResult returns a tool result that can be encoded, or the reason why it cannot. It returns r itself if all values in it are
-// plain.
-func (b *Boundary) encodableResult(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
-	if plainMeta(r.Meta) && plainContent(r.Content) && plain(r.StructuredContent, 0) && r.InputRequests == nil {
-		return r, nil
+// encodableResult returns the reason why the result of a tool cannot be encoded, or nil.
+func encodableResult(r *mcp.CallToolResult) error {
+	if plainMeta(r.Meta) && plainContent(r.Content) && plain(r.StructuredContent) && r.InputRequests == nil {
+		return nil
 	}
-	return b.encodeForeign(r)
-}
-
-// encodeForeign is a separate function so that a successful call does not allocate the closure.
-func (b *Boundary) encodeForeign(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
-	return foreign(b, func() (*mcp.CallToolResult, error) { return encodeOnce(r) })
+	for _, block := range r.Content {
+		if v := reflect.ValueOf(block); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			return errors.New("a block of the content is nil") // it would be encoded as null
+		}
+	}
+	return tryEncode(r)
 }
 
 // encodable returns the reason why the result of a method other than tools/call cannot be encoded, or nil.
-func (b *Boundary) encodable(method string, r mcp.Result) error {
-	if isPlainResult(method, r) {
+func encodable(r mcp.Result) error {
+	if read, ok := r.(*mcp.ReadResourceResult); ok && plainMeta(read.Meta) && !slices.ContainsFunc(read.Contents, isForeign) {
 		return nil
 	}
-	_, err := foreign(b, func() (struct{}, error) { return struct{}{}, tryEncode(r) })
-	return err
+	return tryEncode(r)
 }
 
-// isPlainResult reports whether the result of a method other than tools/call can certainly be encoded.
-func isPlainResult(method string, r mcp.Result) bool {
-	switch r := r.(type) {
-	case *statsResult:
-		return true
-	case *mcp.CompleteResult:
-		return plainMeta(r.Meta)
-	case *mcp.GetPromptResult:
-		for _, m := range r.Messages {
-			if m == nil || !plainContent([]mcp.Content{m.Content}) {
-				return false
-			}
-		}
-		return plainMeta(r.Meta)
-	case *mcp.ReadResourceResult:
-		for _, c := range r.Contents {
-			if c == nil || !plainMeta(c.Meta) {
-				return false
-			}
-		}
-		return plainMeta(r.Meta)
-	default:
-		return method == "ping"
-	}
-}
+func isForeign(c *mcp.ResourceContents) bool { return c == nil || !plainMeta(c.Meta) }
 
-// tryEncode encodes v and returns only the error. It runs foreign methods.
+// tryEncode encodes v and returns only the error.
 func tryEncode(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -79,6 +56,18 @@ func tryEncode(v any) error {
 		return errors.New("the result is null")
 	}
 	return validText(raw)
+}
+
+// encodeValue encodes a value as the SDK does.
+func encodeValue(v any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	encoder := json.NewEncoder(&buf)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	raw := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+	return raw, validText(raw)
 }
 
 // validText returns an error for JSON that is not UTF-8. The encoder checks only the syntax of a json.RawMessage.
@@ -91,7 +80,7 @@ func validText(raw []byte) error {
 
 func plainMeta(m mcp.Meta) bool {
 	for _, v := range m {
-		if !plain(v, 0) {
+		if !plain(v) {
 			return false
 		}
 	}
@@ -116,70 +105,40 @@ func plainContent(blocks []mcp.Content) bool {
 	return true
 }
 
-const maxPlainDepth = 64
-
 // plain reports whether a value can certainly be encoded.
-func plain(v any, depth int) bool {
-	if depth > maxPlainDepth {
-		return false
-	}
+func plain(v any) bool {
 	switch v := v.(type) {
-	case nil, bool, string, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, []string, map[string]string:
+	case nil, bool, string, int, int64, uint64, []string, map[string]string:
 		return true
 	case float64:
 		return !math.IsNaN(v) && !math.IsInf(v, 0)
 	case json.RawMessage:
-		return wire.Valid(v, wire.Limits{})
-	case map[string]any:
-		for _, inner := range v {
-			if !plain(inner, depth+1) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		for _, inner := range v {
-			if !plain(inner, depth+1) {
-				return false
-			}
-		}
-		return true
+		_, err := wire.ParseValue(v, wire.Limits{})
+		return err == nil
 	default:
 		return false
 	}
 }
 
-// quickSize returns the total size of the content blocks of a result, and of structured content that is already encoded.
-func quickSize(r *mcp.CallToolResult) int {
+// resultSize returns the number of bytes of text and data in a result, without structured content that is not encoded.
+func resultSize(r *mcp.CallToolResult) int {
 	n := 0
 	for _, block := range r.Content {
-		n += blockSize(block)
+		switch b := block.(type) {
+		case *mcp.TextContent:
+			n += len(b.Text)
+		case *mcp.ImageContent:
+			n += len(b.Data)
+		case *mcp.AudioContent:
+			n += len(b.Data)
+		case *mcp.EmbeddedResource:
+			if b.Resource != nil {
+				n += len(b.Resource.Text) + len(b.Resource.Blob)
+			}
+		}
 	}
 	if raw, ok := r.StructuredContent.(json.RawMessage); ok {
 		n += len(raw)
 	}
 	return n
-}
-
-// blockSize returns the number of bytes of text or data in a content block.
-func blockSize(block mcp.Content) int {
-	switch b := block.(type) {
-	case *mcp.TextContent:
-		if b != nil {
-			return len(b.Text)
-		}
-	case *mcp.ImageContent:
-		if b != nil {
-			return len(b.Data)
-		}
-	case *mcp.AudioContent:
-		if b != nil {
-			return len(b.Data)
-		}
-	case *mcp.EmbeddedResource:
-		if b != nil && b.Resource != nil {
-			return len(b.Resource.Text) + len(b.Resource.Blob)
-		}
-	}
-	return 0
 }

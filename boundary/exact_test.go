@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,7 @@ var mixedCalls = flag.Int("calls", 10_000, "how many mixed calls are made before
 
 const mixedClients = 64
 
-// mixedServer returns a server whose handlers fail in every possible way, or succeed.
+// mixedServer returns a server with handlers that fail in every possible way, or succeed.
 func mixedServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "mixed", Version: "1"}, nil)
 	type in struct {
@@ -138,7 +139,7 @@ func TestH9MessagesEqualEntriesEqualCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := mixedServer()
-	b := boundary.Install(server, boundary.Options{Ledger: trail, Meter: counts})
+	b := boundary.Install(server, boundary.Options{Ledger: trail, Meter: counts, Logger: slog.New(slog.DiscardHandler)})
 	var written atomic.Int64
 	var clients, servers sync.WaitGroup
 	for i := range mixedClients {

@@ -2,7 +2,6 @@ package boundary
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/usercode"
 )
 
 // guard is the middleware of one server.
@@ -21,34 +19,84 @@ type guard struct {
 
 // receive is the receiving middleware.
 func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
-		ctx, end := g.b.running.begin(ctx)
-		defer end()
-		call, ok := req.(*mcp.CallToolRequest)
-		if !ok || call.Params == nil {
-			defer func() {
-				if v := recover(); v != nil {
-					result, err = g.answerPanicked(ctx, method, req, v)
-				}
-			}()
-			r := g.call(ctx, next, method, req)
-			if r.recorded != "" {
-				g.noteRecorded(req, &r)
-			}
-			return r.result, r.err
-		}
-		name := call.Params.Name // a handler may change its request
-		defer func() {
-			if v := recover(); v != nil {
-				result, err = g.answerPanickedTool(ctx, name, call, v)
-			}
-		}()
-		r := g.callTool(ctx, next, call)
-		if r.recorded != "" {
-			g.noteRecorded(req, &r)
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		r := g.handle(ctx, next, method, req)
+		if p := callOf(req.GetExtra()); p != nil && r.recorded != "" {
+			p.set(r.recorded)
 		}
 		return r.result, r.err
 	}
+}
+
+// handle handles one request.
+func (g *guard) handle(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) reply {
+	if e := g.admit(ctx, method, req); e != nil {
+		x := g.exchangeOf(method, req)
+		return g.protocolError(ctx, e, &x, rpcError{}, false)
+	}
+	if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {
+		return toolCall{g: g, next: next, req: call, name: call.Params.Name}.observed(ctx)
+	}
+	ctx, end := g.b.startCall(ctx, method, "", metaOf(req))
+	r := recovering(
+		func() reply { return g.answer(ctx, next, method, req) },
+		func(e *candor.Error) reply {
+			x := g.exchangeOf(method, req)
+			return g.protocolError(ctx, e, &x, rpcError{}, isNotification(method))
+		})
+	if end != nil {
+		end(r.failure)
+	}
+	return r
+}
+
+// startCall calls the tracer. The returned function is nil without one.
+func (b *Boundary) startCall(ctx context.Context, method, tool string, meta map[string]any) (context.Context, func(*candor.Error)) {
+	if b.o.Tracer == nil {
+		return ctx, nil
+	}
+	return b.o.Tracer.StartCall(ctx, method, tool, meta)
+}
+
+// recovering returns what run returns. If a handler, or a method of a value that it returned, panics, it returns what panicked returns.
+func recovering(run func() reply, panicked func(*candor.Error) reply) (r reply) {
+	defer func() {
+		if v := recover(); v != nil {
+			r = panicked(thrownError(v))
+		}
+	}()
+	return run()
+}
+
+// thrownError returns the error for a panic. The value is the cause, which is not sent, unless it is an error with a public message.
+// Call it in the deferred function that has recovered the panic.
+func thrownError(v any) *candor.Error {
+	e := candor.FromUnknown(v)
+	if e == nil {
+		e = candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
+	}
+	if stack := panicStack(); stack != "" {
+		e = e.With(candor.WithStack(stack))
+	}
+	return e
+}
+
+// admit waits until a call that a layer has passed on may run. It returns the error for a call that may not.
+func (g *guard) admit(ctx context.Context, method string, req mcp.Request) *candor.Error {
+	p := callOf(req.GetExtra())
+	if p == nil || ungated(method) {
+		return nil
+	}
+	if p.conn != nil && !p.start(ctx, p.conn.limit, streamCallWait) && ctx.Err() == nil {
+		return p.conn.limit.tooManyCalls()
+	}
+	if ctx.Err() == nil && p.await(ctx, forever) {
+		return nil
+	}
+	if p.conn != nil && p.conn.calls.stopped() {
+		return candor.New(candor.CodeUnavailable, "The server is shutting down.", candor.WithOrigin(candor.PartyServer, false))
+	}
+	return candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false))
 }
 
 // send is the sending middleware. It discards the known tools when the server notifies its clients that its tools have changed.
@@ -65,9 +113,8 @@ func (g *guard) send(next mcp.MethodHandler) mcp.MethodHandler {
 type outcome struct {
 	result mcp.Result
 	err    error
-	thrown any    // value of its panic
-	stack  string // stack of its panic
-	late   bool   // it did not return in time
+	thrown *candor.Error // its panic, if it ran in another goroutine
+	late   bool          // it did not return in time
 }
 
 // reply is the return value of the middleware.
@@ -78,95 +125,37 @@ type reply struct {
 	recorded string        // key of the failure, "" if none was recorded; see [rpcError.key]
 }
 
-// run calls a handler and recovers its panics.
-func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (out outcome) {
-	returned := false
-	defer func() {
-		if v := recover(); v != nil {
-			out = outcome{thrown: v, stack: panicStack()}
-		} else if !returned {
-			g.deserted(ctx, method, req) // runtime.Goexit ends this goroutine, so it cannot return an answer
-		}
-	}()
-	out.result, out.err = next(ctx, method, req)
-	returned = true
-	return out
-}
-
-// thrownError returns the error for a panic. The panic value is the cause, which is not sent, unless it is an error with a public
-// message.
-func thrownError(out outcome) *candor.Error {
-	if err, ok := out.thrown.(error); ok && !errorReturns(err) {
-		out.thrown = fmt.Sprint(out.thrown) // fmt prints that the method panicked
-	}
-	e := candor.FromUnknown(out.thrown, candor.WithOrigin(candor.PartyServer, false))
-	if e == nil { // a panic with nil
-		e = candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
-	}
-	if out.stack != "" {
-		e = e.With(candor.WithStack(out.stack))
-	}
-	return e
-}
-
-// call handles every method except tools/call.
-func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (r reply) {
-	if g.b.o.Tracer == nil {
-		return g.answer(ctx, next, method, req)
-	}
-	ctx, end := g.b.startCall(ctx, method, "", metaOf(req))
-	r = reply{failure: unfinished}
-	defer func() { end(r.failure) }()
-	r = g.answer(ctx, next, method, req)
-	return r
-}
-
 // answer runs a handler and turns its failure into a JSON-RPC error.
 func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) reply {
 	if e := badLevel(req); e != nil {
 		x := g.exchangeOf(method, req)
 		return g.protocolError(ctx, e, &x, rpcError{}, false)
 	}
-	out := g.runFor(ctx, g.limit(method), next, method, req)
+	out := g.run(ctx, g.limit(method), next, method, req)
 	silent := isNotification(method)
 	x := g.exchangeOf(method, req)
-	if !trustedOutcome(out) {
-		return g.failedForeign(ctx, out, x, req)
-	}
 	switch {
 	case out.thrown != nil, out.late, out.err != nil:
-		return g.failed(ctx, out, x, req, nil)
+		return g.failed(ctx, out, x)
 	case silent:
 		return reply{result: out.result}
 	case isNil(out.result):
 		e := candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, false))
 		return g.protocolError(ctx, e, &x, rpcError{}, silent)
 	}
-	if err := g.b.encodable(method, out.result); err != nil {
+	if err := encodable(out.result); err != nil {
 		return g.protocolError(ctx, notEncodable(err), &x, rpcError{}, silent)
 	}
 	g.announce(out.result)
 	return reply{result: out.result}
 }
 
-// failedForeign is failed for an outcome with foreign methods.
-func (g *guard) failedForeign(ctx context.Context, out outcome, x exchange, req mcp.Request) reply {
-	return g.b.bounded(func(own *claim) reply { return g.failed(ctx, out, x, req, own) },
-		func(e *candor.Error) reply {
-			return g.protocolError(ctx, withFound(e, out.stack), &x, rpcError{}, isNotification(x.method))
-		})
-}
-
-// failed turns the failure of a handler into a JSON-RPC error. It takes the claim before it records.
-func (g *guard) failed(ctx context.Context, out outcome, x exchange, req mcp.Request, own *claim) reply {
+// failed turns the failure of a handler into a JSON-RPC error.
+func (g *guard) failed(ctx context.Context, out outcome, x exchange) reply {
 	e, shown := g.failureOf(out, &x)
-	if !own.take() {
-		return reply{}
-	}
 	silent := isNotification(x.method)
-	// The SDK replaces an error that says "method not found" by its own message. Therefore the layer around the SDK, if there is one,
-	// records that error.
-	if shown.code == -32601 && shown.message != "" && !silent && g.outside(req) {
+	// The SDK replaces an error that says "method not found" by its own message. Therefore the layer around the SDK records it.
+	if shown.code == jsonrpc.CodeMethodNotFound && !silent {
 		return reply{err: out.err, failure: e}
 	}
 	return g.protocolError(ctx, e, &x, shown, silent)
@@ -177,11 +166,9 @@ func (g *guard) failed(ctx context.Context, out outcome, x exchange, req mcp.Req
 func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 	switch {
 	case out.thrown != nil:
-		return thrownError(out), rpcError{}
+		return out.thrown, rpcError{}
 	case out.late:
 		return g.lateError(out), rpcError{}
-	case !usercode.Finite(out.err):
-		return candor.From(out.err), rpcError{}
 	}
 	shown, said := saidRPC(out.err)
 	if !said {
@@ -210,21 +197,7 @@ func (g *guard) exchangeOf(method string, req mcp.Request) exchange {
 	return x
 }
 
-// outside reports whether the request came through a layer of the boundary around the SDK, which will see the answer.
-func (g *guard) outside(req mcp.Request) bool {
-	extra := req.GetExtra()
-	if extra == nil {
-		return false
-	}
-	if extra == throughStream || streamCalls.find(extra) != nil {
-		return true
-	}
-	mark := extra.Header[throughHeader]
-	return len(mark) == 1 && mark[0] == throughNonce
-}
-
-// throughHeader is the header that marks a request that the HTTP wrapper has passed on. Its value is a nonce that clients do not
-// know.
+// throughHeader is the header that marks a request that the HTTP wrapper has passed on. The address of its value identifies the request.
 const throughHeader = "Candor-Boundary"
 
 // isNil reports whether r is nil or a nil pointer.

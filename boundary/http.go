@@ -2,8 +2,6 @@ package boundary
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"errors"
 	"io"
 	"maps"
@@ -12,36 +10,35 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/argerror"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/httpguard"
-	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
 const (
-	defaultMaxBody = 4 << 20
-	peekBytes      = 4 << 10
+	defaultMaxBody     = 4 << 20
+	defaultBodyTimeout = 30 * time.Second
+	peekBytes          = 4 << 10
 )
 
 // HTTP wraps the http.Handler of an SDK, stateful or stateless, with events or plain JSON. The wrapper checks Host, Origin, method,
 // content type and size. It answers every rejected POST with a JSON-RPC error and the original status, records and counts the errors
 // that the SDK answers itself, restores request ids as they were sent, and answers a panic with an error.
 //
-// A success is sent unchanged, and events are sent as they are written. The handler's 401, 403 and 405 responses, and all responses
-// to GET and DELETE except events, are sent unchanged, because they belong to the authorization of the server. CORS must be handled
-// by an outer handler.
+// A success is sent unchanged, and events are sent as they are written. The handler's 401, 403 and 405 responses, and
+// all responses to GET and DELETE except events, are sent unchanged, because they belong to the authorization of the
+// server. CORS must be handled by an outer handler.
 //
 // The SDK's check of the Host header does not know [Options.Hosts]. If the server is behind a proxy, switch it off with
 // DisableLocalhostProtection. [Handler] does so.
-func (b *Boundary) HTTP(next http.Handler) http.Handler { return b.layer(next) }
-
-func (b *Boundary) layer(next http.Handler) *httpLayer {
-	l := &httpLayer{b: b, next: next, max: b.o.MaxMessage}
+func (b *Boundary) HTTP(next http.Handler) http.Handler {
+	l := &httpLayer{b: b, next: next, max: b.o.MaxMessage, bodyTimeout: defaultBodyTimeout, limit: newCallLimit(b.o.MaxCalls)}
 	if l.max <= 0 {
 		l.max = defaultMaxBody
 	}
 	l.budget = newBudget(l.max, smallBody)
 	l.guard = httpguard.Guard{Hosts: b.o.Hosts, Origins: b.o.Origins, Token: b.o.Token, By: candor.PartyServer}
-	l.gate = newCallGate(b.o.MaxCalls, &b.results)
 	return l
 }
 
@@ -51,15 +48,15 @@ type httpLayer struct {
 	next http.Handler
 	max  int
 
-	bodyTimeout time.Duration // time limit for reading a body; 0 leaves it to the http.Server
-	replays     replays
-	budget      httpguard.Budget
-	guard       httpguard.Guard
-	gate        *callGate
+	bodyTimeout time.Duration // for reading a body
+
+	budget httpguard.Budget
+	guard  httpguard.Guard
+	limit  *callLimit
 }
 
 func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a := &answer{ResponseWriter: w, l: l, r: r, mark: [1]string{throughNonce}}
+	a := &answer{ResponseWriter: w, l: l, r: r, mark: [1]string{"1"}}
 	if no := l.guard.Check(r); no != nil {
 		a.refuseUnread(no, nil)
 		return
@@ -72,69 +69,60 @@ func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !ok || !l.start(a) {
 			return
 		}
-		defer a.endTicket()
+		defer a.end()
 	}
 	l.pass(a, a.onward(body))
 }
 
-// start waits until the call may run. If the gate has no space in time, it answers the call and returns false.
+// start waits until the call may run. If it may not in time, start answers it and returns false.
 func (l *httpLayer) start(a *answer) bool {
 	if a.asked.Shape() != wire.KindRequest || ungated(string(a.asked.Method())) {
 		return true
 	}
-	t, ok := l.gate.tryStart()
-	if !ok {
-		ctx, cancel := context.WithTimeout(a.r.Context(), callWait)
-		t, ok = l.gate.start(ctx)
-		cancel()
+	if ctx := a.r.Context(); a.start(ctx, l.limit, httpCallWait) && a.await(ctx, httpCallWait) {
+		return true
 	}
-	if !ok {
-		a.Header().Set("Retry-After", "1")
-		a.refuse(http.StatusServiceUnavailable, candor.New(candor.CodeTooManyCalls, "", candor.WithOrigin(candor.PartyServer, false),
-			candor.WithDetails(map[string]any{"limit": l.gate.max})), contract.VerdictProtocol, a.id())
-		return false
-	}
-	a.ticket = t
-	return true
+	a.end()
+	a.Header().Set("Retry-After", "1")
+	a.refuse(http.StatusServiceUnavailable, l.limit.tooManyCalls(), contract.VerdictProtocol, a.id())
+	return false
 }
 
 // read reads the message of a POST and returns the bytes to pass on. It answers a body that is not a valid message and returns false.
 func (l *httpLayer) read(a *answer) ([]byte, bool) {
 	body, no := l.readBody(a)
 	if no != nil {
-		a.refuseUnread(no, wire.PeekID(body[:min(len(body), peekBytes)], nil))
+		a.refuseUnread(no, framing.PeekID(body[:min(len(body), peekBytes)], nil))
 		return nil, false
 	}
 	m := wire.Parse(body, wire.Limits{MaxBytes: l.max, AllowLoneSurrogates: true})
 	a.asked = &m
 	if e := flawError(&m); e != nil {
-		a.refuse(http.StatusBadRequest, e, contract.VerdictMalformed, teach.AnswerID(&m, e.Code()))
+		a.refuse(http.StatusBadRequest, e, contract.VerdictMalformed, argerror.AnswerID(&m, e.Code()))
 		return nil, false
 	}
-	if hidden := l.b.hideIDs(&m); hidden != nil {
+	if hidden := hideIDs(&m); hidden != nil {
 		a.hidden, body = true, hidden
 	}
 	return body, true
 }
 
-// readBody reads at most the allowed number of bytes, and allocates no more memory than was received. For a refused body it returns
-// the beginning, which may contain an id.
+// readBody reads at most the allowed number of bytes, and allocates no more memory than was received. For a refused
+// body it returns the beginning, which may contain an id.
 func (l *httpLayer) readBody(a *answer) ([]byte, *httpguard.Refusal) {
-	clear, large := setReadDeadline(a, l.bodyTimeout), false
-	defer func() { clear() }()
+	rc := http.NewResponseController(a.ResponseWriter)
+	_ = rc.SetReadDeadline(time.Now().Add(l.bodyTimeout))
+	defer func() { _ = rc.SetReadDeadline(time.Time{}) }() // it would also end the stream of events that follows
 	limit, said := int64(l.max), a.r.ContentLength
 	if said > limit {
 		limit = peekBytes // enough for the id; the remaining bytes are not read
 	}
 	body, err := httpguard.ReadBody(a.r.Body, said, limit, func(size int64) error {
-		if size > smallBody && !large { // limits how long the reservation is held
-			clear, large = setReadDeadline(a, cmp.Or(l.bodyTimeout, defaultBodyTimeout)), true
-		}
 		return l.budget.Reserve(a.r.Context(), &a.reserved, size)
 	})
 	switch {
 	case err == nil:
-		l.budget.Shrink(&a.reserved, int64(len(body)))
+		_ = l.budget.Reserve(a.r.Context(), &a.reserved, min(a.reserved, int64(len(body)))) // only growth may fail
 		return body, nil
 	case errors.Is(err, httpguard.ErrTooLarge):
 		a.Header().Set("Connection", "close")
@@ -144,19 +132,8 @@ func (l *httpLayer) readBody(a *answer) ([]byte, *httpguard.Refusal) {
 	return body, l.guard.RefuseBody(err, l.max)
 }
 
-// setReadDeadline sets a deadline for reading the body; zero sets none. The caller must call clear after reading, because the
-// deadline would also end the stream of events that follows.
-func setReadDeadline(a *answer, timeout time.Duration) (clear func()) {
-	if timeout <= 0 {
-		return func() {}
-	}
-	rc := http.NewResponseController(a.ResponseWriter)
-	_ = rc.SetReadDeadline(time.Now().Add(timeout))
-	return func() { _ = rc.SetReadDeadline(time.Time{}) }
-}
-
-// onward returns the request to pass to the handler. It is a copy, because the received request belongs to the caller. Its mark
-// replaces any that the client sent.
+// onward returns the request to pass to the handler. It is a copy, because the received request belongs to the caller.
+// Its mark replaces any that the client sent.
 func (a *answer) onward(body []byte) *http.Request {
 	out := new(http.Request)
 	*out = *a.r
@@ -183,22 +160,21 @@ var _ io.ReadCloser = (*messageBody)(nil)
 // pass calls the handler, answers its panic, and finishes the answer.
 func (l *httpLayer) pass(a *answer, r *http.Request) {
 	if a.asked != nil && a.asked.Shape() == wire.KindRequest {
-		httpCalls.add(&a.mark[0], a)
+		passedCalls.add(&a.mark[0], &a.passed)
 	}
 	defer func() {
+		passedCalls.remove(&a.mark[0])
 		v := recover()
-		if a.done() || v == nil {
+		if v == nil {
 			return
 		}
 		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(v) //nolint:forbidigo // net/http ends the connection for this value
 		}
-		a.thrown(outcome{thrown: v, stack: panicStack()})
+		a.thrown(thrownError(v))
 	}()
 	l.next.ServeHTTP(a, r)
-	if !a.done() {
-		a.finish()
-	}
+	a.finish()
 }
 
 // refusalVerdict returns the verdict under which a refusal is counted. A lack of memory is not a fault of the message.
@@ -215,8 +191,8 @@ const (
 	budgetTimeout = 5 * time.Second
 )
 
-// newBudget returns the budget for the requests that are held at the same time, of which the largest may have that many bytes. Those
-// up to the size small are not counted.
+// newBudget returns the budget for the requests that are held at the same time, of which the largest may have that many
+// bytes. Those up to the size small are not counted.
 func newBudget(largest int, small int64) httpguard.Budget {
 	return httpguard.Budget{Limit: max(bodyBudget, int64(largest)), Timeout: budgetTimeout, Small: small}
 }

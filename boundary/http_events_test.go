@@ -14,7 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -69,7 +68,7 @@ func TestErrorInEventIsRecordedOnce(t *testing.T) {
 	const failed = "event: message\nid: s_2\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":0,\"message\":\"method \\\"x\\\" is invalid during session initialization\"}}\n\n"
 	const after = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n"
 	for _, chunks := range [][]string{
-		{before, failed, after}, {"data: 1\r\r", before, failed, after}, {before + failed + after}, strings.Split(before+failed+after, ""), {before + failed[:40], failed[40:] + after},
+		{before, failed, after}, {before + failed + after}, strings.Split(before+failed+after, ""), {before + failed[:40], failed[40:] + after},
 	} {
 		count := new(tally)
 		got := written(t, New(Options{Ledger: count, Meter: count, Logger: quiet}), "text/event-stream", 200, chunks...)
@@ -110,69 +109,6 @@ func TestAPlainJSONAnswerIsHeldOnlyIfItMayBeAnError(t *testing.T) {
 	}
 }
 
-// TestEventsAreNotHeldBack calls a tool that waits until the client has read the progress that it reported.
-func TestEventsAreNotHeldBack(t *testing.T) {
-	server, seen := demoServer(), make(chan bool)
-	mcp.AddTool(server, &mcp.Tool{Name: "steps"}, func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "p", Progress: 1}); err != nil {
-			return nil, nil, err
-		}
-		select {
-		case <-seen:
-		case <-ctx.Done():
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil, nil
-	})
-	srv := httptest.NewServer(Handler(server, Options{Logger: quiet}))
-	t.Cleanup(srv.Close)
-	for _, newEra := range []bool{false, true} {
-		header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
-		params := `{"name":"steps","_meta":{"progressToken":"p"}}`
-		if newEra {
-			header["Mcp-Protocol-Version"], header["Mcp-Method"], header["Mcp-Name"] = []string{"2026-07-28"}, []string{"tools/call"}, []string{"steps"}
-			params = `{"name":"steps","_meta":` + strings.Replace(clientMeta, "{", `{"progressToken":"p",`, 1) + `}`
-		} else {
-			r := &rig{Server: srv, tally: new(tally)}
-			r.initialize(t)
-			header.Set("Mcp-Session-Id", r.session)
-		}
-		req, _ := http.NewRequestWithContext(t.Context(), "POST", srv.URL, strings.NewReader(request("1.5", "tools/call", params)))
-		req.Header = header
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		events := framing.NewEventReader(res.Body, wire.Limits{})
-		first, err := events.Next()
-		if err != nil || !bytes.Contains(first.Data, []byte("notifications/progress")) {
-			t.Fatalf("%v: %s", err, first.Raw)
-		}
-		seen <- true
-		second, err := events.Next()
-		if err != nil || !bytes.Contains(second.Data, []byte(`"id":1.5,`)) || !bytes.Contains(second.Data, []byte("done")) {
-			t.Errorf("%v: %s", err, second.Raw)
-		}
-		_ = res.Body.Close()
-	}
-}
-
-func TestReplaysForgetTheOldest(t *testing.T) {
-	var p replays
-	for i := range 3 * maxReplays {
-		p.put(slog.IntValue(i).String(), []byte("x"))
-	}
-	if _, ok := p.get("0"); ok || len(p.sent) != maxReplays || len(p.keys) != maxReplays {
-		t.Errorf("%d kept", len(p.sent))
-	}
-	if _, ok := p.get(slog.IntValue(3*maxReplays - 1).String()); !ok {
-		t.Error("the newest is gone")
-	}
-	p.put("large", make([]byte, maxReplayed))
-	if _, ok := p.get("large"); !ok || len(p.sent) != 1 || p.size != maxReplayed {
-		t.Errorf("%d kept, %d bytes", len(p.sent), p.size)
-	}
-}
-
 func TestServeEndsCleanly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -180,7 +116,7 @@ func TestServeEndsCleanly(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- ServeListener(ctx, listener, demoServer(), Options{Logger: quiet}) }()
+	go func() { ended <- serveOn(ctx, listener, demoServer(), Options{Logger: quiet}) }()
 	session := connect(t, "http://"+listener.Addr().String(), "2025-11-25", nil) // it also keeps a stream open
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
 	if e := received(result, err); e == nil || e.Code() != candor.CodeInternalError {
@@ -190,29 +126,30 @@ func TestServeEndsCleanly(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if err := ListenAndServe(t.Context(), "256.0.0.1:0", demoServer(), Options{}); err == nil {
-		t.Error("an address that is none was listened on")
-	}
+}
+
+// serveOn adds a boundary to a server and serves it on a listener.
+func serveOn(ctx context.Context, listener net.Listener, server *mcp.Server, o Options) error {
+	return Install(server, o).serveListener(ctx, listener, server)
 }
 
 func FuzzHiddenIDsComeBack(f *testing.F) {
 	for _, seed := range []string{`1.5`, `9007199254740993`, `-0`, `1E400`, `"a"`} {
 		f.Add([]byte(`{"jsonrpc":"2.0","id":` + seed + `,"method":"notifications/cancelled","params":{"requestId":` + seed + `}}`))
 	}
-	b := New(Options{Logger: quiet})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := wire.Parse(data, wire.Limits{})
 		if m.Kind() != wire.KindRequest && m.Kind() != wire.KindNotification || bytes.Contains(data, []byte("candor-id:")) {
 			return
 		}
-		hidden := b.hideIDs(&m)
+		hidden := hideIDs(&m)
 		if hidden == nil {
 			return
 		}
 		if changed := wire.Parse(hidden, wire.Limits{}); changed.Kind() != m.Kind() {
 			t.Errorf("%s became %s", data, hidden)
 		}
-		if shown := b.showIDs(hidden); !bytes.Equal(shown, data) {
+		if shown := showIDs(hidden); !bytes.Equal(shown, data) {
 			t.Errorf("%s came back as %s", data, shown)
 		}
 	})

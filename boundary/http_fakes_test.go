@@ -17,6 +17,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/httpguard"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -130,7 +132,7 @@ func (r *rig) do(t *testing.T, method, body string, header ...string) httpReply 
 		t.Fatal(err)
 	}
 	out.message = out.body
-	if mediaType(res.Header) == "text/event-stream" {
+	if httpguard.MediaType(res.Header) == "text/event-stream" {
 		out.message = nil
 		events := framing.NewEventReader(bytes.NewReader(out.body), wire.Limits{})
 		for e, err := events.Next(); err == nil; e, err = events.Next() {
@@ -172,7 +174,7 @@ func request(id, method, params string) string {
 	if id != "" {
 		body += `"id":` + id + `,`
 	}
-	body += `"method":` + string(wire.AppendString(nil, method))
+	body += `"method":` + string(jsontext.AppendString(nil, method))
 	if params != "" {
 		body += `,"params":` + params
 	}

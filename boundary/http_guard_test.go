@@ -28,28 +28,12 @@ func TestRequestsAreChecked(t *testing.T) {
 		id                 string
 	}{
 		{"another host", "POST", ping, []string{"Host", "evil.example"}, 403, "HOST_REFUSED", ""},
-		{"another host, with our port", "POST", ping, []string{"Host", "evil.example:8080"}, 403, "HOST_REFUSED", ""},
-		{"another host to GET", "GET", "", []string{"Host", "evil.example"}, 403, "HOST_REFUSED", ""},
-		{"a host that begins well", "POST", ping, []string{"Host", "localhost.evil.example"}, 403, "HOST_REFUSED", ""},
-		{"an address that is not ours", "POST", ping, []string{"Host", "10.0.0.1"}, 403, "HOST_REFUSED", ""},
 		{"localhost", "POST", ping, []string{"Host", "localhost:1234"}, 200, "", "7"},
-		{"LOCALHOST", "POST", ping, []string{"Host", "LOCALHOST"}, 200, "", "7"},
-		{"an IPv6 loopback", "POST", ping, []string{"Host", "[::1]:80"}, 200, "", "7"},
 		{"a listed host", "POST", ping, []string{"Host", "api.example.com:443"}, 200, "", "7"},
-		{"a listed host and port", "POST", ping, []string{"Host", "mcp.example.com:8443"}, 200, "", "7"},
-		{"a listed host at another port", "POST", ping, []string{"Host", "mcp.example.com:1"}, 403, "HOST_REFUSED", ""},
 		{"another origin", "POST", ping, []string{"Origin", "https://evil.example"}, 403, "ORIGIN_REFUSED", ""},
-		{"no origin of its own", "POST", ping, []string{"Origin", "null"}, 403, "ORIGIN_REFUSED", ""},
-		{"an origin that is a file", "POST", ping, []string{"Origin", "file://localhost"}, 403, "ORIGIN_REFUSED", ""},
-		{"an origin that begins well", "POST", ping, []string{"Origin", "http://localhost.evil.example"}, 403, "ORIGIN_REFUSED", ""},
-		{"a local page", "POST", ping, []string{"Origin", "http://localhost:3000"}, 200, "", "7"},
-		{"its own page", "POST", ping, []string{"Origin", "https://api.example.com", "Host", "api.example.com"}, 200, "", "7"},
 		{"a listed origin", "POST", ping, []string{"Origin", "https://app.example.com"}, 200, "", "7"},
 		{"PUT", "PUT", ping, nil, 405, "METHOD_NOT_ALLOWED", ""},
-		{"OPTIONS", "OPTIONS", "", nil, 405, "METHOD_NOT_ALLOWED", ""},
 		{"a form", "POST", ping, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "MEDIA_TYPE_UNSUPPORTED", ""},
-		{"text", "POST", ping, []string{"Content-Type", "text/plain"}, 415, "MEDIA_TYPE_UNSUPPORTED", ""},
-		{"no type", "POST", ping, []string{"Content-Type", ""}, 415, "MEDIA_TYPE_UNSUPPORTED", ""},
 		{"packed", "POST", ping, []string{"Content-Encoding", "gzip"}, 415, "MEDIA_TYPE_UNSUPPORTED", ""},
 		{"JSON with a charset", "POST", ping, []string{"Content-Type", "application/json; charset=utf-8"}, 200, "", "7"},
 		{"too large", "POST", long, nil, 413, "MESSAGE_TOO_LARGE", "7"},
@@ -72,6 +56,10 @@ func TestRequestsAreChecked(t *testing.T) {
 			if e := res.failure(t); e == nil || e.Code().Symbol() != row.code || entries != 1 || counts != 1 || e.Ref() != r.last().Ref() {
 				t.Errorf("%v: %d entries, %d counts", e, entries, counts)
 			}
+			const denied = `"_meta":{"io.modelcontextprotocol/authorization":{"reason":"insufficient_authorization","remediation":"unavailable"}}`
+			if strings.Contains(string(res.body), denied) != (row.status == 403) {
+				t.Errorf("a denial: %s", res.body)
+			}
 			if row.status == 405 && res.header.Get("Allow") != "GET, POST, DELETE" {
 				t.Errorf("Allow: %q", res.header.Get("Allow"))
 			}
@@ -79,41 +67,14 @@ func TestRequestsAreChecked(t *testing.T) {
 	}
 }
 
-func TestConfiguredHostsAreAccepted(t *testing.T) {
-	server := httptest.NewServer(Handler(demoServer(), Options{Hosts: []string{"api.example.com"}, Logger: quiet}))
-	defer server.Close()
-	r := &rig{Server: server, tally: new(tally)}
-	body := request("1", "ping", "")
-	if res := r.do(t, "POST", body, "Host", "api.example.com"); res.status != 200 {
-		t.Errorf("%d %s", res.status, res.body)
-	}
-	if res := r.do(t, "POST", body, "Host", "evil.example"); res.status != 403 {
-		t.Errorf("%d %s", res.status, res.body)
-	}
-}
-
-func TestBodyWithoutLengthIsLimited(t *testing.T) {
-	r := newRig(t, streamable(mcp.StreamableHTTPOptions{Stateless: true}), func(o *Options) { o.MaxMessage = 4096 })
-	body := struct{ *strings.Reader }{strings.NewReader(request(`"big"`, "ping", `{"x":"`+strings.Repeat("y", 1<<20)+`"}`))}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.ContentLength = -1
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	if e := r.last(); res.StatusCode != 413 || e == nil || e.Code().Symbol() != "MESSAGE_TOO_LARGE" {
-		t.Errorf("%d %v", res.StatusCode, e)
-	}
+// layerOf returns the handler that HTTP returns.
+func layerOf(b *Boundary, next http.Handler) *httpLayer {
+	return b.HTTP(next).(*httpLayer) //nolint:errcheck,forcetypeassert // it is
 }
 
 func TestEndlessBodyTimesOut(t *testing.T) {
 	r := &rig{tally: new(tally)}
-	layer := New(Options{Ledger: r.tally, Meter: r.tally, Logger: quiet}).layer(http.NotFoundHandler())
+	layer := layerOf(New(Options{Ledger: r.tally, Meter: r.tally, Logger: quiet}), http.NotFoundHandler())
 	layer.bodyTimeout = 20 * time.Millisecond
 	r.Server = httptest.NewServer(layer)
 	defer r.Close()
@@ -272,22 +233,5 @@ func TestPanicIsAnswered(t *testing.T) {
 		if entries, counts, suppressed := r.totals(); entries != before+more || counts != entries || suppressed != unsaid+more {
 			t.Errorf("%s: %d entries, %d counts, %d suppressed", path, entries-before, counts, suppressed-unsaid)
 		}
-	}
-}
-
-func TestTheMarkOfTheLayerCannotBeForged(t *testing.T) {
-	var seen []string
-	var b *Boundary
-	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen = r.Header[throughHeader] })
-	r := newRig(t, func(own *Boundary, _ *mcp.Server) http.Handler { b = own; return inner }, nil)
-	r.do(t, "POST", request("1", "ping", ""), throughHeader, "forged")
-	if len(seen) != 1 || seen[0] != throughNonce {
-		t.Errorf("%q", seen)
-	}
-	got := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
-	got.Header.Set(throughHeader, "mine")
-	b.HTTP(inner).ServeHTTP(httptest.NewRecorder(), got)
-	if got.Header.Get(throughHeader) != "mine" {
-		t.Error("the caller's header was changed")
 	}
 }

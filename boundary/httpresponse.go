@@ -5,20 +5,20 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/argerror"
 	"github.com/candor-mcp/candor/internal/httpguard"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/splice"
-	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// answer is the ResponseWriter that is passed to the handler. It belongs to one request; like any ResponseWriter, it must not be used
-// by several goroutines at the same time.
+// answer is the ResponseWriter that is passed to the handler. It belongs to one request; like any ResponseWriter, it
+// must not be used by several goroutines at the same time.
 type answer struct {
 	http.ResponseWriter
 	l     *httpLayer
@@ -26,20 +26,15 @@ type answer struct {
 	asked *wire.Message // the message of a POST, nil for other methods
 	// hidden reports that the id of the request was replaced.
 	hidden   bool
-	reserved int64  // bytes of the budget that a large body holds
-	ticket   ticket // of a call that the gate has started
-	// recorded is set by the middleware.
-	recorded recorded
+	reserved int64 // bytes of the budget that a large body holds
+	passed
 	// mark is the value of throughHeader. Its address identifies the request inside the SDK.
 	mark [1]string
 
-	mu     sync.Mutex // guards the fields below while the handler runs
 	mode   answerMode
 	status int
 	kind   string // media type of the answer
 	held   []byte // written by the handler and not yet sent
-	// answered reports that the answer was among the events that were sent.
-	answered bool
 }
 
 // answerMode is the way in which the handler's output is treated.
@@ -50,7 +45,6 @@ const (
 	answerPassed                   // sent unchanged
 	answerHeld                     // held until it is complete
 	answerEvents                   // sent event by event
-	answerGiven                    // dropped, because the boundary has answered the call
 )
 
 const (
@@ -66,20 +60,14 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // WriteHeader chooses the mode of the answer and sends the status, unless the answer is held.
 func (a *answer) WriteHeader(status int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.writeHeader(status)
-}
-
-func (a *answer) writeHeader(status int) {
 	if a.mode == answerOpen && status >= 200 {
-		a.status, a.kind = status, mediaType(a.Header())
+		a.status, a.kind = status, httpguard.MediaType(a.Header())
 		a.mode = a.choose()
 	}
 	if a.mode == answerEvents {
 		a.Header().Del("Content-Length")
 	}
-	if a.mode != answerHeld && a.mode != answerGiven {
+	if a.mode != answerHeld {
 		a.ResponseWriter.WriteHeader(status)
 	}
 }
@@ -100,21 +88,10 @@ func (a *answer) choose() answerMode {
 	return answerPassed
 }
 
-func mediaType(h http.Header) string {
-	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	return strings.ToLower(strings.TrimSpace(kind))
-}
-
 // Write sends or holds p, depending on the mode.
 func (a *answer) Write(p []byte) (int, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch a.mode {
-	case answerOpen:
-		a.writeHeader(http.StatusOK)
-	case answerGiven:
-		return len(p), nil
-	case answerPassed, answerHeld, answerEvents:
+	if a.mode == answerOpen {
+		a.WriteHeader(http.StatusOK)
 	}
 	if a.mode == answerEvents {
 		return a.writeEvents(p)
@@ -124,9 +101,6 @@ func (a *answer) Write(p []byte) (int, error) {
 			a.held = append(a.held, p...)
 			return len(p), nil
 		}
-		if len(a.held) == 0 && a.suspects(len(p)) {
-			a.suspect(p) // the SDK writes an answer with one call
-		}
 		if err := a.release(); err != nil {
 			return 0, err
 		}
@@ -134,16 +108,12 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.write(p)
 }
 
-// write sends bytes to the client. A large answer is sent in pieces, each with a write deadline of writeTimeout, so that the
-// connection of a client that does not read is closed.
+// write sends bytes to the client. A large answer is sent in pieces, each with a write deadline of writeTimeout, so
+// that the connection of a client that does not read is closed.
 func (a *answer) write(p []byte) (int, error) {
 	if len(p) <= writePiece {
-		a.ticket.answering(len(p))
-		defer a.ticket.answered(len(p))
 		return a.ResponseWriter.Write(p)
 	}
-	a.ticket.answering(len(p))
-	defer a.ticket.answered(len(p))
 	rc := http.NewResponseController(a.ResponseWriter)
 	defer func() { _ = rc.SetWriteDeadline(time.Time{}) }()
 	sent := 0
@@ -158,8 +128,8 @@ func (a *answer) write(p []byte) (int, error) {
 	return sent, nil
 }
 
-// holds reports whether p is to be held: for every rejection, and for a JSON answer whose first bytes do not show that it is a
-// success.
+// holds reports whether to hold p: for every rejection, and for a JSON answer that may not be a
+// success by its first bytes.
 func (a *answer) holds(p []byte) bool {
 	if len(a.held)+len(p) > maxHeld {
 		return false
@@ -185,12 +155,10 @@ func (a *answer) Flush() { _ = a.FlushError() }
 
 // FlushError is Flush for an http.ResponseController.
 func (a *answer) FlushError() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if a.mode == answerOpen {
-		a.writeHeader(http.StatusOK)
+		a.WriteHeader(http.StatusOK)
 	}
-	if a.mode == answerHeld || a.mode == answerGiven {
+	if a.mode == answerHeld {
 		return nil
 	}
 	return http.NewResponseController(a.ResponseWriter).Flush()
@@ -203,8 +171,7 @@ func (a *answer) finish() {
 		_, _ = a.write(a.held)
 	case a.mode != answerHeld:
 	case a.kind == "application/json":
-		body, _ := a.rewrite(a.held)
-		a.send(a.status, a.kind, body)
+		a.send(a.status, a.kind, a.rewrite(a.held))
 	default:
 		a.reject(string(a.held))
 	}
@@ -220,8 +187,8 @@ func (a *answer) send(status int, kind string, body []byte) {
 	_, _ = a.write(body) // the client may have disconnected
 }
 
-// isClean reports whether a message is certainly not a JSON-RPC error, because a "result" or "method" member precedes any "error" in
-// it. It searches the first bytes before the whole message.
+// isClean reports whether a message is certainly not a JSON-RPC error, because a "result" or "method" member precedes
+// any "error" in it. It searches the first bytes before the whole message.
 func isClean(message []byte) bool {
 	const near = 256
 	for _, part := range [][]byte{message[:min(len(message), near)], message} {
@@ -238,20 +205,18 @@ func isClean(message []byte) bool {
 	return false
 }
 
-// rewrite records a message that is about to be sent, if it is an error that was not recorded yet, and restores the ids. It reports
-// whether the message was an error.
-func (a *answer) rewrite(message []byte) ([]byte, bool) {
+// rewrite records a message that is about to be sent, if it is an error that was not recorded yet, and restores the ids.
+func (a *answer) rewrite(message []byte) []byte {
 	m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
-	failed := m.Kind() == wire.KindError // other bytes are passed on
-	if failed {
+	if m.Kind() == wire.KindError { // other bytes are passed on
 		message = a.seal(&m)
 	}
-	return a.l.b.showIDs(message), failed
+	return showIDs(message)
 }
 
 func (a *answer) seal(m *wire.Message) []byte {
 	in := parsedRPCError(m.Error())
-	if a.takeRecorded(in.key()) {
+	if a.is(in.key()) || a.asked == nil && in.passedMiddleware() { // a stream that was opened by GET has the answers of other requests
 		return m.Bytes()
 	}
 	out := a.l.b.seal(a.r.Context(), in, a.exchange())
@@ -279,7 +244,7 @@ func (a *answer) id() wire.ID {
 	if a.asked == nil {
 		return nil
 	}
-	return teach.AnswerID(a.asked, candor.Code{})
+	return argerror.AnswerID(a.asked, 0)
 }
 
 // refuse answers a POST instead of the handler.
@@ -288,8 +253,8 @@ func (a *answer) refuse(status int, e *candor.Error, v contract.Verdict, id wire
 	a.send(status, "application/json", out.append(nil, id))
 }
 
-// refuseUnread answers a request whose message was not read. The request may not be JSON-RPC, so a server with the problem dialect
-// answers with a problem document.
+// refuseUnread answers a request with an unread message. The request may not be JSON-RPC, so a server with the problem
+// dialect answers with a problem document.
 func (a *answer) refuseUnread(no *httpguard.Refusal, id wire.ID) {
 	b := a.l.b
 	no.SetHeaders(a.Header())
@@ -300,7 +265,7 @@ func (a *answer) refuseUnread(no *httpguard.Refusal, id wire.ID) {
 	x := a.exchange()
 	e := b.stamp(b.refine(a.r.Context(), no.Err, &x), &x)
 	document := b.document(e, no.Status)
-	if audit := b.record(a.r.Context(), failure{call: x, verdict: refusalVerdict(no), err: e, envelope: document}); audit != nil {
+	if audit := b.record(a.r.Context(), x.failure(e, refusalVerdict(no), document)); audit != nil {
 		document = b.document(audit, no.Status)
 	}
 	a.send(no.Status, "application/problem+json", document)
@@ -316,9 +281,8 @@ func (b *Boundary) document(e *candor.Error, status int) []byte {
 	return out
 }
 
-// thrown answers a request whose handler panicked. If a part of the answer was sent, it closes the connection.
-func (a *answer) thrown(out outcome) {
-	e := a.l.b.askThrown(out)
+// thrown answers a request after a panic of its handler. If a part of the answer was sent, it closes the connection.
+func (a *answer) thrown(e *candor.Error) {
 	if a.mode == answerOpen || a.mode == answerHeld {
 		a.refuse(http.StatusInternalServerError, e, contract.VerdictProtocol, a.id())
 		return
@@ -335,22 +299,22 @@ func (a *answer) reject(text string) {
 	if after, ok := httpguard.RetryAfter(a.Header(), time.Now()); ok {
 		e = e.With(candor.WithRetry(candor.RetryIn(after)))
 	}
-	shown := rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
+	shown := rpcError{code: int64(e.Code().Info().RPCNumber), message: e.Message()}
 	id := a.id()
 	switch e.Code() {
 	case candor.CodeProtocolVersionUnsupported:
 		shown.data = versions(text, a.r.Header.Get("Mcp-Protocol-Version"))
 	case common.SessionNotFound:
-		// The go-sdk's client detects by the status that its session has ended, but only if the body does not answer one of its
-		// calls. The protocol allows a body without id.
+		// The go-sdk's client detects by the status that its session has ended, but only if the body does not answer
+		// one of its calls. The protocol allows a body without id.
 		id = nil
 	}
 	out := a.l.b.express(a.r.Context(), e, contract.VerdictProtocol, &x, shown)
 	a.send(a.status, "application/json", out.append(nil, id))
 }
 
-// rejected returns the error for a rejection. The SDK's texts are replaced by those of the code; the text of another handler is kept
-// for a status below 500.
+// rejected returns the error for a rejection. The SDK's texts are replaced by those of the code; the text of another
+// handler is kept for a status below 500.
 func rejected(status int, text string, x *exchange) *candor.Error {
 	code, known := rejection(status, text)
 	server := candor.WithOrigin(candor.PartyServer, false)
@@ -364,10 +328,10 @@ func rejected(status int, text string, x *exchange) *candor.Error {
 	case status < 500:
 		return candor.New(code, text, server)
 	}
-	return candor.New(code, "", server, candor.WithCauseText(candor.NewCause(text, "", "")))
+	return candor.New(code, "", server, candor.WithCauseText(candor.Cause{Message: text}))
 }
 
-// rejections lists the SDK's rejections, which have no error code. They are recognised by status and text.
+// rejections lists the SDK's rejections. They are recognised by status and text.
 var rejections = []struct {
 	status   int
 	contains string
@@ -408,9 +372,9 @@ func versions(text, requested string) []byte {
 			if i > 0 {
 				data = append(data, ',')
 			}
-			data = wire.AppendString(data, strings.TrimSpace(version))
+			data = jsontext.AppendString(data, strings.TrimSpace(version))
 		}
 	}
-	data = wire.AppendString(append(data, `],"requested":`...), candor.Public(requested, 64))
+	data = jsontext.AppendString(append(data, `],"requested":`...), candor.Public(requested, 64))
 	return append(data, '}')
 }

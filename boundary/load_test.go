@@ -78,12 +78,12 @@ func TestLoadChild(t *testing.T) {
 	defer stop()
 	var err error
 	if transport == "stdio" {
-		err = Serve(ctx, server, Options{Logger: quiet})
+		err = Install(server, Options{Logger: quiet}).serveStdio(ctx, server)
 	} else {
 		var listener net.Listener
 		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err == nil {
 			fmt.Fprintln(os.Stderr, listener.Addr())
-			err = ServeListener(ctx, smallBuffers{listener}, server, Options{Logger: quiet})
+			err = serveOn(ctx, smallBuffers{listener}, server, Options{Logger: quiet})
 		}
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func TestLoadChild(t *testing.T) {
 	os.Exit(0)
 }
 
-// smallBuffers is a listener whose connections have small kernel buffers, so that unread answers stay in the process.
+// smallBuffers is a listener that gives connections small kernel buffers, so that unread answers stay in the process.
 type smallBuffers struct{ net.Listener }
 
 func (l smallBuffers) Accept() (net.Conn, error) {
@@ -161,7 +161,7 @@ func (s *loadServer) settledPeak(t *testing.T) int64 {
 	t.Helper()
 	last, since := s.peak(t), time.Now()
 	for time.Since(since) < time.Second {
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // samples: the kernel notifies nothing
 		if now := s.peak(t); now != last {
 			last, since = now, time.Now()
 		}
@@ -215,7 +215,7 @@ func (s *loadServer) readAnswers(t *testing.T, calls int) {
 		if err != nil {
 			t.Fatalf("after %d answers: %v", len(seen), err)
 		}
-		id := string(wire.PeekID(line.Bytes[:min(len(line.Bytes), 200)], nil))
+		id := string(framing.PeekID(line.Bytes[:min(len(line.Bytes), 200)], nil))
 		if id == "" || seen[id] {
 			t.Fatalf("unexpected answer %.200s", line.Bytes)
 		}

@@ -13,11 +13,14 @@ import (
 // Options configures a boundary. The zero value is safe: it uses the candor dialect, hides stacks, limits the size of messages and
 // accepts only loopback hosts.
 type Options struct {
+	// Name is the name of the server in the ledger and the counters; "" means the name in its mcp.Implementation. Of several servers it is that of the
+	// first one.
+	Name string
 	// Dialect is the format of failures; nil means the candor dialect. With rpc, failures of tools are sent as JSON-RPC errors. With
 	// problem, refusals of requests that are not JSON-RPC messages are RFC 9457 documents, and all other failures use candor.
 	Dialect dialect.Dialect
-	// Pattern returns the pattern of the dual dialect for the failures of a tool; nil means [dialect.PatternAuto] for all tools.
-	Pattern func(tool string) dialect.Pattern
+	// Pattern returns the pattern of the dual dialect for the failures of a tool; see [dialect.Options].
+	Pattern func(tool string) byte
 	// Mirror copies the envelope to structuredContent of failed results in the candor dialect, if the tool declares no outputSchema.
 	// Without it, programs read _meta["dev.candor/error"] and models read the first text block.
 	Mirror bool
@@ -37,17 +40,20 @@ type Options struct {
 	// Suspected records and counts successful tool results that look like failures, such as {"success":false}, as suspected. They are
 	// sent unchanged. The check reads every short result, which takes some microseconds; package serve enables it.
 	Suspected bool
-	// Meter counts each failure after it was recorded; *meter.Meter is one. If it is a [Reporter], sys/errorStats is offered.
+	// Meter counts each failure after it was recorded; *meter.Meter is one. If it is a [reporter], sys/errorStats is offered.
 	Meter candor.Meter
-	// Tracer observes every call; *meterotel.Tracer is one.
+	// Tracer observes every call; *Tracer of adapters/otel is one.
 	Tracer Tracer
 
+	// Tools returns the names of the tools of a server of another SDK, which are suggested to the caller of an unknown one. If it is
+	// nil, the refusal of that SDK is sent.
+	Tools func(context.Context) []string
 	// Timeout limits the duration of a call. If a handler ignores its context, its call is answered and the handler keeps running. 0
 	// means no limit.
 	Timeout time.Duration
 	// MaxCalls limits the calls that run at the same time, on each stream or over HTTP together; 0 means 1024. Further calls wait,
-	// over HTTP for 5 seconds and on a stream for 30, and are then refused with TOO_MANY_CALLS. The limit is lower while a client
-	// does not read its answers.
+	// over HTTP for 5 seconds and on a stream for 30, and are then refused with TOO_MANY_CALLS. No further handler starts while
+	// clients have not read 10 MiB of results.
 	MaxCalls int
 	// MaxMessage limits the size of a message in bytes; 0 means 16 MiB on a stream and 4 MiB over HTTP. Over HTTP, large messages
 	// share 32 MiB, or MaxMessage if that is more. Requests that get no space within 5 seconds fail with UNAVAILABLE.
@@ -64,23 +70,19 @@ type Options struct {
 
 	// Refine is called with every failure before it is sent, and with the context of its call. It returns the error to send instead,
 	// for example with a code of the server's domain or a session that only the server knows. If it returns nil, the failure is
-	// unchanged. It must be quick. It is not called for AUDIT_LOG_FAILED. If Refine is set, the protocol's session is not used as the
+	// unchanged. It must be quick and must not panic. It is not called for AUDIT_LOG_FAILED. If Refine is set, the protocol's session is not used as the
 	// session of a failure.
 	Refine func(ctx context.Context, e *candor.Error) *candor.Error
-	// Undeclared is called when a tool returns a code that it has not declared; see [Declare].
-	Undeclared func(tool string, code candor.Code)
 	// Logger logs problems of the boundary itself, such as a ledger that refuses an entry; nil means [slog.Default].
 	Logger *slog.Logger
 
 	// now and ref replace the clock and the random refs in golden tests.
 	now func() time.Time
-	// foreignLimit replaces [usercode.Limit] in tests.
-	foreignLimit time.Duration
-	ref          func() string
+	ref func() string
 }
 
-// Reporter is a [candor.Meter] that reports its counts as a JSON object.
-type Reporter interface {
+// reporter is a [candor.Meter] that reports its counts as a JSON object.
+type reporter interface {
 	AppendStats(dst []byte) []byte
 }
 
@@ -97,7 +99,6 @@ func (o *Options) fill() {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	o.Logger = recoveringLogger(o.Logger)
 	if o.now == nil {
 		o.now = time.Now
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/near"
-	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/argerror"
+	"github.com/candor-mcp/candor/internal/similar"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -74,8 +74,8 @@ var methods = []string{
 
 // methodHint returns a suggestion with the most similar method names, or "".
 func methodHint(method string) string {
-	if names := near.Names(method, methods); len(names) > 0 && names[0] != method {
-		return "Did you mean " + near.Quote(names) + "?"
+	if names := similar.Names(method, methods); len(names) > 0 && names[0] != method {
+		return "Did you mean " + similar.Quote(names) + "?"
 	}
 	return ""
 }
@@ -86,7 +86,7 @@ func flawError(m *wire.Message) *candor.Error {
 	if m.Flaws().Without(wireflaw.BadParams).Empty() {
 		return nil
 	}
-	return teach.Flaw(m.Malformation(), candor.PartyServer)
+	return argerror.Flaw(m.Malformation(), candor.PartyServer)
 }
 
 // levels lists the log levels of the protocol. The SDK accepts any string, so a client that misspells a level would get no messages

@@ -7,10 +7,11 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// sdkErrors lists errors of the SDK, which have no code and are recognised by their text. A test provokes each of them, so that a new
+// sdkErrors lists errors of the SDK that are recognised by their text. A test provokes each of them, so that a new
 // release with different texts is detected.
 var sdkErrors = []struct {
 	code     int64
@@ -58,7 +59,7 @@ func readInside(err error) *candor.Error {
 
 // read converts a JSON-RPC error of the SDK or a handler.
 func read(r rpcError, x *exchange) *candor.Error {
-	r.message, r.data = contract.Redact(r.message), redactedJSON(r.data)
+	r.message, r.data = redact.Text(r.message), redactedJSON(r.data)
 	if e := readSDK(r, x); e != nil {
 		return e
 	}
@@ -67,7 +68,7 @@ func read(r rpcError, x *exchange) *candor.Error {
 
 // readWords converts a JSON-RPC error that says "method not found" of a method that exists. It ignores the number.
 func readWords(r rpcError) *candor.Error {
-	r.message, r.data = contract.Redact(r.message), redactedJSON(r.data)
+	r.message, r.data = redact.Text(r.message), redactedJSON(r.data)
 	r.code = jsonrpc.CodeInternalError
 	return readAnyServer(r)
 }
@@ -98,14 +99,14 @@ func readSDK(r rpcError, x *exchange) *candor.Error {
 	}
 	for _, known := range sdkErrors {
 		if r.code == known.code && strings.Contains(r.message, known.contains) {
-			return candor.New(known.is, "", append([]candor.Option{server}, about(known.is, r, x)...)...)
+			return candor.New(known.is, "", append([]candor.Option{server}, about(known.is, x)...)...)
 		}
 	}
 	return nil
 }
 
 // about returns options with the issues or details of an SDK error.
-func about(code candor.Code, _ rpcError, x *exchange) []candor.Option {
+func about(code candor.Code, x *exchange) []candor.Option {
 	switch code {
 	case candor.CodeInvalidRequestParams:
 		if issues := paramIssues(x.method, x.params); len(issues) > 0 {

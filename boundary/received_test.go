@@ -2,7 +2,6 @@ package boundary
 
 import (
 	"errors"
-	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -30,21 +29,4 @@ func received(result *mcp.CallToolResult, err error) *candor.Error {
 		return nil
 	}
 	return e
-}
-
-func TestReceivedReadsBothChannels(t *testing.T) {
-	t.Parallel()
-	sent := candor.New(candor.CodeNotFound, "")
-	raw, err := sent.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, got := range []*candor.Error{
-		received(&mcp.CallToolResult{Meta: mcp.Meta{dialect.MetaKey: sent}}, nil),
-		received(nil, &jsonrpc.Error{Data: append(append([]byte(`{"`+dialect.MetaKey+`":`), raw...), '}')}),
-	} {
-		if got == nil || got.Code() != sent.Code() {
-			t.Errorf("received %v", got)
-		}
-	}
 }

@@ -42,13 +42,3 @@ func TestRefineSetsCodeAndSession(t *testing.T) {
 		s.rest()
 	}
 }
-
-func TestARefineThatPanicsChangesNothing(t *testing.T) {
-	s := begin(t, rowServer(), eras[0], Options{Refine: func(context.Context, *candor.Error) *candor.Error { panic("no") }})
-	s.send(eras[0].say(callRow("coded", `{}`)))
-	m := wire.Parse([]byte(s.next()), wire.Limits{})
-	if told, _ := envelope(t, &m); told.Code() != candor.CodeRateLimited {
-		t.Errorf("it became %v", told.Code())
-	}
-	s.rest()
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -70,7 +71,7 @@ func (r rpcError) append(dst, id []byte) []byte {
 // appendObject appends the error object.
 func (r rpcError) appendObject(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"code":`...), r.code, 10)
-	dst = wire.AppendString(append(dst, `,"message":`...), r.message)
+	dst = jsontext.AppendString(append(dst, `,"message":`...), r.message)
 	if len(r.data) > 0 {
 		dst = append(append(dst, `,"data":`...), r.data...)
 	}
@@ -79,7 +80,7 @@ func (r rpcError) appendObject(dst []byte) []byte {
 
 // refuse records a failure that a layer around the SDK has detected, and returns the error to answer with.
 func (b *Boundary) refuse(ctx context.Context, e *candor.Error, v contract.Verdict, x exchange) rpcError {
-	return b.express(ctx, e, v, &x, rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()})
+	return b.express(ctx, e, v, &x, rpcError{code: int64(e.Code().Info().RPCNumber), message: e.Message()})
 }
 
 // seal records a JSON-RPC error that the SDK is about to send and that the middleware has not recorded, and returns the error to
@@ -103,10 +104,17 @@ func (r rpcError) key() string {
 	return "data:" + string(r.data)
 }
 
+// passedMiddleware reports whether the data of an error shows that the middleware has recorded it: it has an envelope, or is the URI of
+// a missing resource.
+func (r rpcError) passedMiddleware() bool {
+	v, err := wire.ParseValue(r.data, wire.Limits{})
+	return err == nil && v.Path(dialect.MetaKey).Present() || isResourceURI(r.data)
+}
+
 // improved replaces the number 0 and the message, because the SDK's messages quote input and name Go types.
 func (r rpcError) improved(e *candor.Error) rpcError {
 	if r.code == 0 {
-		r.code = int64(e.Code().RPCNumber())
+		r.code = int64(e.Code().Info().RPCNumber)
 	}
 	r.message = e.Message()
 	return r

@@ -3,7 +3,6 @@ package boundary
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -52,19 +51,9 @@ func checkStuck(t *testing.T, where string, e *candor.Error) {
 	}
 }
 
-// TestShutdownAnswersStuckCallOverHTTP is the same over HTTP, in both eras.
+// TestShutdownAnswersStuckCallOverHTTP is the same over HTTP.
 func TestShutdownAnswersStuckCallOverHTTP(t *testing.T) {
-	t.Parallel()
-	for _, newEra := range []bool{false, true} {
-		t.Run(fmt.Sprintf("new era %v", newEra), func(t *testing.T) {
-			t.Parallel() // it mostly waits
-			checkStuckOverHTTP(t, newEra)
-		})
-	}
-}
-
-func checkStuckOverHTTP(t *testing.T, newEra bool) {
-	t.Helper()
+	t.Parallel() // it mostly waits
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -72,15 +61,12 @@ func checkStuckOverHTTP(t *testing.T, newEra bool) {
 	server, begun, open := gateServer()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	r := &rig{tally: new(tally), newEra: newEra}
+	r := &rig{tally: new(tally), newEra: true}
 	r.Server = &httptest.Server{URL: "http://" + listener.Addr().String()}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- ServeListener(ctx, listener, server, Options{Ledger: r.tally, Meter: r.tally, Logger: quiet})
+		ended <- serveOn(ctx, listener, server, Options{Ledger: r.tally, Meter: r.tally, Logger: quiet})
 	}()
-	if !newEra {
-		r.initialize(t)
-	}
 	go func() {
 		<-begun
 		stop()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"slices"
@@ -18,25 +19,21 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/argerror"
 	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/httpguard"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/serving"
 	"github.com/candor-mcp/candor/internal/splice"
-	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Stdio returns a transport over standard input and output, for [mcp.Server.Run]. The SDK's own transport ends the session at a
-// malformed line; this one answers it and continues. While the transport is open, writing to a client that has closed its end returns
-// an error and does not raise SIGPIPE.
+// Transport returns a transport over two streams of lines, for one connection. It closes both. The SDK's own transport
+// ends the session at a malformed line; this one answers it and continues. Answers are not queued: if a client does not
+// read its answers, its further requests wait.
 //
-// Handlers must not print to standard output. [Serve] also prevents that.
-func (b *Boundary) Stdio() mcp.Transport { return b.Transport(os.Stdin, newStandardOutput()) }
-
-// Transport returns a transport over two streams of lines, for one connection. It closes both. Answers are not queued: if a client
-// does not read its answers, its further requests wait.
-//
-// The server must have a boundary, see [Boundary.Install]; otherwise the failures of its handlers are not handled.
+// The server must have a boundary, see [Install]; otherwise the failures of its handlers are not handled.
 func (b *Boundary) Transport(r io.ReadCloser, w io.WriteCloser) mcp.Transport {
 	return &streamTransport{b: b, r: r, w: w}
 }
@@ -46,7 +43,7 @@ type streamTransport struct {
 	r    io.ReadCloser
 	w    io.WriteCloser
 	stop <-chan struct{} // ends the session gracefully; may be nil
-	over chan struct{}   // closed when every call was answered or abandoned; may be nil
+	over chan struct{}   // closed when the session has ended; may be nil
 }
 
 // Connect implements [mcp.Transport].
@@ -54,27 +51,14 @@ func (t *streamTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	return t.open(context.WithoutCancel(ctx)), nil
 }
 
-// standardOutput is standard output without SIGPIPE, which would end a process that writes to a closed pipe. Its Close keeps file
-// descriptor 1 open, so that no other file gets it.
-type standardOutput struct {
-	*os.File
-	broken chan os.Signal
-}
+// standardOutput is standard output. Close keeps file descriptor 1 open, so that no other file gets it.
+type standardOutput struct{ *os.File }
 
-func newStandardOutput() standardOutput {
-	out := standardOutput{File: os.Stdout, broken: make(chan os.Signal, 1)}
-	signal.Notify(out.broken, syscall.SIGPIPE)
-	return out
-}
+// Close does nothing.
+func (standardOutput) Close() error { return nil }
 
-// Close only restores the handling of SIGPIPE.
-func (s standardOutput) Close() error {
-	signal.Stop(s.broken)
-	return nil
-}
-
-// streamLimits returns the limits of a message. Lone surrogates are allowed, because clients that cut strings by UTF-16 units send
-// them, and a model cannot correct that.
+// streamLimits returns the limits of a message. Lone surrogates are allowed, because clients that cut strings by UTF-16
+// units send them, and a model cannot correct that.
 func streamLimits(maxMessage int) wire.Limits {
 	return wire.Limits{MaxBytes: maxMessage, AllowLoneSurrogates: true}
 }
@@ -100,13 +84,14 @@ func (c *streamConn) take(line framing.Line) jsonrpc.Message {
 	case wire.KindNotification:
 		return c.takeNotification(&m)
 	default:
+		c.asking.Add(-1)
 		return takeAnswer(&m)
 	}
 }
 
 func (c *streamConn) takeRequest(m *wire.Message) jsonrpc.Message {
-	id := m.ID().Clone()
-	o := &openCall{conn: c, id: id, sdk: sdkID(id), method: string(m.Method()), params: paramsOf(m)}
+	id := bytes.Clone(m.ID())
+	o := &openCall{passed: passed{conn: c}, id: id, sdk: sdkID(id), method: string(m.Method()), params: paramsOf(m)}
 	if strings.HasPrefix(o.method, "notifications/") {
 		c.refuse(fault(candor.CodeInvalidRequest, "a notification has no id"), id, o.exchange(), contract.VerdictProtocol)
 		return nil
@@ -121,10 +106,8 @@ func (c *streamConn) takeRequest(m *wire.Message) jsonrpc.Message {
 		c.refuse(e, id, o.exchange(), contract.VerdictProtocol)
 		return nil
 	}
-	if !c.startOrQueue(o) {
-		return nil
-	}
-	return o.request()
+	passedCalls.add(&o.extra, &o.passed)
+	return &jsonrpc.Request{ID: o.sdk, Method: o.method, Params: o.params, Extra: &o.extra}
 }
 
 // takeNotification passes a notification on. It records notifications that the SDK would drop silently.
@@ -143,13 +126,13 @@ func (c *streamConn) takeNotification(m *wire.Message) jsonrpc.Message {
 	if method == cancelledMethod {
 		return c.takeCancel(params)
 	}
-	return &jsonrpc.Request{Method: method, Params: params, Extra: throughStream}
+	return &jsonrpc.Request{Method: method, Params: params}
 }
 
 const cancelledMethod = "notifications/cancelled"
 
-// takeCancel marks a call as cancelled and passes the notification on with the SDK's id of the call. A cancellation of a call that is
-// not open is dropped, because the SDK would round the id and cancel another call.
+// takeCancel marks a call as cancelled and passes the notification on with the SDK's id of the call. A cancellation of
+// a call that is not open is dropped, because the SDK would round the id and cancel another call.
 func (c *streamConn) takeCancel(params json.RawMessage) jsonrpc.Message {
 	v, err := wire.ParseValue(params, c.limits)
 	if err != nil {
@@ -159,10 +142,8 @@ func (c *streamConn) takeCancel(params json.RawMessage) jsonrpc.Message {
 	if id == nil {
 		return nil
 	}
-	c.starting.Lock() // a call that is being passed on must reach the SDK before its cancellation
-	defer c.starting.Unlock()
 	o := c.calls.cancel(id)
-	if o == nil || c.dropQueued(o) {
+	if o == nil {
 		return nil
 	}
 	return cancellation(o, params)
@@ -176,7 +157,7 @@ func cancellation(o *openCall, params json.RawMessage) *jsonrpc.Request {
 	var id []byte
 	switch v := o.sdk.Raw().(type) {
 	case string:
-		id = wire.AppendString(nil, v)
+		id = jsontext.AppendString(nil, v)
 	default:
 		id = o.id
 	}
@@ -213,7 +194,7 @@ func brokenAnswer(id wire.ID, reason string) jsonrpc.Message {
 // takeMalformed answers a malformed message. Answers and notifications are only recorded.
 func (c *streamConn) takeMalformed(m *wire.Message, e *candor.Error) jsonrpc.Message {
 	x := exchange{method: candor.Public(string(m.Method()), maxMethodName)}
-	id := teach.AnswerID(m, e.Code()).Clone()
+	id := bytes.Clone(argerror.AnswerID(m, e.Code()))
 	bad := m.Malformation().Flaw
 	switch shape := m.Shape(); {
 	case m.Value().Type() != wire.TypeObject: // the kind of message is unknown
@@ -234,7 +215,7 @@ func (c *streamConn) takeOversize(line framing.Line) jsonrpc.Message {
 	e := candor.New(candor.CodeMessageTooLarge, "", candor.WithOrigin(candor.PartyServer, false),
 		candor.WithDetails(map[string]any{"bytes": line.Size, "limitBytes": c.maxBytes()}))
 	head := wire.Parse(line.Head, wire.Limits{})
-	method, id := string(head.Method()), wire.PeekID(line.Head, line.Tail).Clone()
+	method, id := string(head.Method()), bytes.Clone(framing.PeekID(line.Head, line.Tail))
 	x := exchange{method: candor.Public(method, maxMethodName)}
 	switch {
 	case strings.HasPrefix(method, "notifications/"):
@@ -261,24 +242,32 @@ func paramsOf(m *wire.Message) json.RawMessage {
 	return bytes.Clone(m.Params().Raw())
 }
 
-// Serve adds a boundary to a server and runs it on standard input and output until the client closes its end or ctx is done. Serve
-// returns nil in both cases. At the end of the input it waits up to 30 seconds until the open calls are answered. When ctx is done,
-// it cancels them and answers with CANCELLED. A call whose handler has not returned 5 seconds later is answered with UNAVAILABLE.
-// Serve returns an error if reading fails, or if a handler ignores its context and is still running at the end.
-//
-// While Serve runs, os.Stdout is os.Stderr, so that a handler that prints does not corrupt the protocol. Output of C libraries and
-// child processes to file descriptor 1 is not redirected.
-func Serve(ctx context.Context, server *mcp.Server, o Options) error {
-	b := Install(server, o)
-	in, out := os.Stdin, newStandardOutput()
-	os.Stdout = os.Stderr
-	defer func() { os.Stdout = out.File }()
-	return b.serve(ctx, server, in, out)
+func init() {
+	serving.Stdio = func(ctx context.Context, b, server any) error {
+		return b.(*Boundary).serveStdio(ctx, server.(*mcp.Server)) //nolint:errcheck,forcetypeassert // package serve passes nothing else
+	}
+	serving.HTTP = func(ctx context.Context, b, server any, listener net.Listener) error {
+		return b.(*Boundary).serveListener(ctx, listener, server.(*mcp.Server)) //nolint:errcheck,forcetypeassert // as above
+	}
 }
 
-var errHandlerRunning = errors.New("handler still running after the end of the session; abandoned")
+// serveStdio implements serve.Run. At the end of the input it waits up to 30 seconds until the open calls are answered,
+// and then cancels them, as it does at once when ctx is done. They are answered with CANCELLED, or if a handler does
+// not return in 3 seconds, with UNAVAILABLE.
+//
+// While it runs, os.Stdout is os.Stderr, so that a handler that prints does not corrupt the protocol. Output of C
+// libraries and child processes to file descriptor 1 is not redirected.
+func (b *Boundary) serveStdio(ctx context.Context, server *mcp.Server) error {
+	b = b.install(server)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // otherwise a write to a closed pipe would end the process
+	out := os.Stdout
+	os.Stdout = os.Stderr
+	defer func() { os.Stdout = out }()
+	return b.serve(ctx, server, os.Stdin, standardOutput{out})
+}
 
 func (b *Boundary) serve(ctx context.Context, server *mcp.Server, r io.ReadCloser, w io.WriteCloser) error {
+	defer b.serving(ctx)()
 	over := make(chan struct{})
 	ran := make(chan error, 1)
 	t := &streamTransport{b: b, r: r, w: w, stop: ctx.Done(), over: over}
@@ -286,16 +275,13 @@ func (b *Boundary) serve(ctx context.Context, server *mcp.Server, r io.ReadClose
 	go func() { ran <- server.Run(context.WithoutCancel(ctx), t) }()
 	select {
 	case err := <-ran:
-		return err
+		return errors.Join(err, b.stillRunning())
 	case <-over:
 	}
 	select {
 	case err := <-ran:
-		return err
-	case <-time.After(abandonTimeout):
+		return errors.Join(err, b.stillRunning())
+	case <-time.After(writeGrace): // a write to a client that does not read cannot be interrupted
 		return errHandlerRunning
 	}
 }
-
-// abandonTimeout is how long handlers may keep running after the session has ended.
-const abandonTimeout = time.Second

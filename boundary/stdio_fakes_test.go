@@ -20,6 +20,7 @@ type fakeEntry struct {
 	verdict  string
 	method   string
 	envelope string
+	client   string
 }
 
 // fakeLedger stores the failures it is given. With refuse set it stores nothing.
@@ -36,7 +37,7 @@ func (l *fakeLedger) RecordFailure(_ context.Context, f candor.Failure) error {
 	if l.refuse != nil {
 		return l.refuse
 	}
-	l.entries = append(l.entries, fakeEntry{f.Error, f.Verdict, f.Method, string(f.Sent)})
+	l.entries = append(l.entries, fakeEntry{f.Error, f.Verdict, f.Method, string(f.Sent), f.Client})
 	if l.told != nil {
 		l.told <- struct{}{}
 	}
@@ -84,7 +85,7 @@ func (m *fakeMeter) counts() (total, suppressed, unrecorded int) {
 	return m.total, m.suppressed, m.unrecorded
 }
 
-// unpaged is a type whose encoding as JSON fails.
+// unpaged is a type that cannot be encoded as JSON.
 type unpaged struct{}
 
 func (unpaged) MarshalJSON() ([]byte, error) { return nil, errors.New("cannot be written") }
@@ -95,7 +96,7 @@ type rowIn struct {
 	N    int    `json:"n"`
 }
 
-// rowServer returns a server whose tools fail in every possible way.
+// rowServer returns a server with tools that fail in every possible way.
 func rowServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "rows", Version: "1"}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}}})

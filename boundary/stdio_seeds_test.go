@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,50 +21,6 @@ import (
 
 // The tests in this file check the requirements of the four systems that this toolkit must support, as far as they concern the wire
 // format of a stream.
-
-func TestH4MalformedMessagesAreAnsweredAsJSONRPCRequires(t *testing.T) {
-	s := begin(t, rowServer(), eras[0], Options{})
-	for _, c := range []struct{ send, want string }{
-		{`null`, `{"jsonrpc":"2.0","error":{"code":-32600,`},
-		{`17`, `{"jsonrpc":"2.0","error":{"code":-32600,`},
-		{`"x"`, `{"jsonrpc":"2.0","error":{"code":-32600,`},
-		{`[]`, `{"jsonrpc":"2.0","error":{"code":-32600,`},
-		{`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","error":{"code":-32600,`},
-		{`{"id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,`},
-		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,`},
-		{`{"jsonrpc":"2.0","id":1,"method":1}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,`},
-		{`{"jsonrpc":"2.0","id":true,"method":"ping"}`, `{"jsonrpc":"2.0","error":{"code":-32600,`},
-		{`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`},
-		{`{"jsonrpc":"2.0","id":"1","method":"ping"}`, `{"jsonrpc":"2.0","id":"1","result":{}}`},
-		{`{"jsonrpc":"2.0","id":1.50,"method":"ping"}`, `{"jsonrpc":"2.0","id":1.50,"result":{}}`},
-	} {
-		s.send(c.send)
-		if got := s.next(); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s\n got %s\nwant %s…", c.send, got, c.want)
-		}
-	}
-	s.rest()
-}
-
-func TestH5NotificationsAreNeverAnswered(t *testing.T) {
-	s := begin(t, rowServer(), eras[0], Options{})
-	s.send(
-		`{"jsonrpc":"2.0","method":"notifications/nobody/knows"}`,
-		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"panics"}}`,
-		`{"jsonrpc":"2.0","method":"ping"}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[]}}`,
-		`{"jsonrpc":"2.0","method":"notifications/progress","params":5}`,
-		`{"method":"notifications/initialized"}`,
-		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":"x"}`,
-		alivePing)
-	if got := s.rest(); len(got) != 1 || !strings.Contains(got[0], `"id":"ping"`) {
-		t.Errorf("answered with %q", got)
-	}
-	if total, suppressed, _ := s.meter.counts(); total != suppressed || total != len(s.ledger.all()) || total == 0 {
-		t.Errorf("counted %d, suppressed %d, recorded %d", total, suppressed, len(s.ledger.all()))
-	}
-}
 
 func TestH6OnlyTheOversizeLineIsLost(t *testing.T) {
 	s := begin(t, rowServer(), eras[0], Options{MaxMessage: 1000})
@@ -153,48 +108,6 @@ func toolEnvelope(t *testing.T, m *wire.Message) wire.Value {
 	return systemEnvelope(t, []byte(first))
 }
 
-func TestK1AFailedToolSendsTheWholeSystemError(t *testing.T) {
-	for _, e := range eras {
-		s := begin(t, rowServer(), e, Options{Dialect: dialect.Must("system-error")})
-		s.send(e.say(request7("coded", "7")))
-		m := wire.Parse([]byte(s.next()), wire.Limits{})
-		v := toolEnvelope(t, &m)
-		if yes, _ := m.Result().Path("isError").Bool(); !yes {
-			t.Errorf("%s: no isError in %s", e.name, m.Bytes())
-		}
-		mirrored := systemEnvelope(t, m.Result().Path("structuredContent").Raw())
-		if string(mirrored.Raw()) != string(v.Raw()) {
-			t.Errorf("%s: the mirror says %s", e.name, mirrored.Raw())
-		}
-		if !v.Path("plan_hash").IsNull() || !v.Path("tool_name").Is("coded") {
-			t.Errorf("%s: %s", e.name, v.Raw())
-		}
-		s.rest()
-	}
-}
-
-func TestK5NoRejectionPassesTheEnvelopeOrTheAudit(t *testing.T) {
-	calls := []string{callRow("nope", `{}`), callRow("typed", `{}`), callRow("typed", `{"path":5,"mode":"r"}`), callRow("typed", `[]`), callRow("typed", `"x"`)}
-	s := begin(t, rowServer(), eras[0], Options{Dialect: dialect.Must("system-error")})
-	for i, call := range calls {
-		s.send(eras[0].say(call))
-		m := wire.Parse([]byte(s.next()), wire.Limits{})
-		if data := m.Error().Path("data"); data.Present() {
-			for _, key := range systemKeys {
-				if _, ok := data.Get(key); !ok {
-					t.Errorf("%s: no %s in %s", call, key, data.Raw())
-				}
-			}
-		} else {
-			toolEnvelope(t, &m)
-		}
-		if n := len(s.ledger.all()); n != i+1 {
-			t.Errorf("%s: %d entries after %d calls", call, n, i+1)
-		}
-	}
-	s.rest()
-}
-
 func TestK6AnythingThatIsThrownBecomesAnEnvelope(t *testing.T) {
 	server := rowServer()
 	thrown := map[string]any{"text": "boom", "error": errors.New("boom"), "wrapped": fmt.Errorf("outer: %w", io.ErrUnexpectedEOF),
@@ -214,89 +127,6 @@ func TestK6AnythingThatIsThrownBecomesAnEnvelope(t *testing.T) {
 	}
 	if n := len(s.ledger.all()); n != len(thrown) {
 		t.Errorf("%d entries", n)
-	}
-	s.rest()
-}
-
-func TestK9BeforeASessionItsMembersAreNull(t *testing.T) {
-	server := rowServer()
-	server.AddTool(&mcp.Tool{Name: "in-session", InputSchema: &jsonschema.Schema{Type: "object"}},
-		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, candor.New(candor.CodeRateLimited, "", candor.WithSession("s-1", "WINDSURF", "/w"))
-		})
-	s := begin(t, server, eras[0], Options{Dialect: dialect.Must("system-error")})
-	s.send(eras[0].say(callRow("coded", `{}`)))
-	m := wire.Parse([]byte(s.next()), wire.Limits{})
-	for _, key := range []string{"session_id", "workspace_root", "role"} {
-		if v := toolEnvelope(t, &m); !v.Path(key).IsNull() {
-			t.Errorf("%s is set in %s", key, v.Raw())
-		}
-	}
-	s.send(eras[0].say(callRow("in-session", `{}`)))
-	m = wire.Parse([]byte(s.next()), wire.Limits{})
-	if v := toolEnvelope(t, &m); !v.Path("session_id").Is("s-1") || !v.Path("workspace_root").Is("/w") || !v.Path("role").Is("WINDSURF") {
-		t.Errorf("%s", v.Raw())
-	}
-	s.rest()
-}
-
-func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
-	for _, r := range matrix {
-		if r.silent || r.before || r.limit > 0 || r.only == eras[1].name || r.code == candor.CodeResourceNotFound {
-			continue
-		}
-		s := begin(t, rowServer(), eras[0], Options{})
-		for range 5 {
-			s.send(eras[0].say(r.send))
-			m := wire.Parse([]byte(s.next()), wire.Limits{})
-			if told, _ := envelope(t, &m); told.Code() != r.code {
-				t.Errorf("%s: %v and %v", r.name, told.Code(), r.code)
-			}
-		}
-		s.rest()
-	}
-}
-
-func TestW4EveryRejectionUsesTheEnvelope(t *testing.T) {
-	s := begin(t, rowServer(), eras[0], Options{Dialect: dialect.Must("tool-error"), Timeout: 20 * time.Millisecond})
-	for call, want := range map[string]string{
-		callRow("nope", `{}`):   "TOOL_NOT_FOUND",
-		callRow("typed", `"x"`): "INVALID_ARGUMENTS",
-		callRow("panics", `{}`): "INTERNAL_ERROR",
-		callRow("waits", `{}`):  "CALL_TIMEOUT",
-		request("7", "resources/read", `{"uri":"file:///broken"}`): "INTERNAL_ERROR",
-	} {
-		s.send(eras[0].say(call))
-		m := wire.Parse([]byte(s.next()), wire.Limits{})
-		v := m.Error().Path("data")
-		if !v.Present() {
-			first, _ := m.Result().Path("content", 0, "text").Str()
-			v, _ = wire.ParseValue([]byte(first), wire.Limits{})
-		}
-		if !v.Path("code").Is(want) || !v.Path("retry", "kind").Present() || !v.Path("message").Present() {
-			t.Errorf("want %s: %s", want, m.Bytes())
-		}
-	}
-	s.rest()
-}
-
-func TestD14APanicIsAHandlerErrorWithoutStack(t *testing.T) {
-	s := begin(t, rowServer(), eras[0], Options{Dialect: dialect.Must("dual")})
-	s.send(eras[0].say(callRow("panics", `{}`)))
-	m := wire.Parse([]byte(s.next()), wire.Limits{})
-	first, _ := m.Result().Path("content", 0, "text").Str()
-	v, _ := wire.ParseValue([]byte(first), wire.Limits{})
-	if ok, set := v.Path("ok").Bool(); ok || !set || !v.Path("error", "code").Is("HANDLER_ERROR") {
-		t.Errorf("%s", m.Bytes())
-	}
-	for _, leak := range []string{"goroutine", ".go:", "stack_trace"} {
-		if strings.Contains(string(m.Bytes()), leak) {
-			t.Errorf("%q is in %s", leak, m.Bytes())
-		}
-	}
-	s.send(eras[0].say(callRow("fine", `{}`)))
-	if got := s.next(); !strings.Contains(got, `"fine"`) {
-		t.Error(got)
 	}
 	s.rest()
 }

@@ -1,34 +1,26 @@
 package boundary
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/httpguard"
-	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// drainTime and stopTime limit how long open calls may continue: after the end of the client's input, and after the server was
-// stopped and they were cancelled.
-const (
-	drainTime = 30 * time.Second
-	stopTime  = 5 * time.Second
-)
+// drainTime limits how long open calls may continue after the end of the client's input.
+const drainTime = 30 * time.Second
 
 const keptLine = 64 << 10 // maximum capacity that is kept for the next line
 
@@ -38,24 +30,17 @@ type streamConn struct {
 	ctx    context.Context //nolint:containedctx // of the whole connection, for recording lines that are not calls
 	limits wire.Limits
 	calls  *inflight
-	gate   *callGate
+	limit  *callLimit
 	budget httpguard.Budget
-	life   context.Context //nolint:containedctx // done when the connection ends
-	die    context.CancelFunc
+	life   context.Context //nolint:containedctx // ends with the connection; its cause is the error for Read
+	die    context.CancelCauseFunc
 
-	starting sync.Mutex // held while a call is passed on from the queue
-	queue    callQueue
-
-	asked  atomic.Int64 // highest id of a request of the server to the client
-	hungUp atomic.Bool  // the input has ended, so the client will send no answers
+	asking atomic.Int64 // requests of the server to the client that were not answered
 
 	incoming chan jsonrpc.Message // messages for Read
-	over     chan struct{}        // closed when Read must return err
-	finish   sync.Once
-	err      error // set before over is closed
 
 	closing sync.Once
-	closed  chan struct{}
+	closed  atomic.Bool
 	r       io.ReadCloser
 	w       io.WriteCloser
 
@@ -67,15 +52,14 @@ type streamConn struct {
 
 func (t *streamTransport) open(ctx context.Context) *streamConn {
 	c := &streamConn{
-		b: t.b, ctx: ctx, limits: streamLimits(t.b.o.MaxMessage), calls: newInflight(), gate: newCallGate(t.b.o.MaxCalls, &t.b.results),
-		incoming: make(chan jsonrpc.Message), over: t.over, closed: make(chan struct{}),
-		r: t.r, w: t.w, out: framing.NewLineWriter(t.w),
-	}
-	if c.over == nil {
-		c.over = make(chan struct{})
+		b: t.b, ctx: ctx, limits: streamLimits(t.b.o.MaxMessage), calls: newInflight(), limit: newCallLimit(t.b.o.MaxCalls),
+		incoming: make(chan jsonrpc.Message), r: t.r, w: t.w, out: framing.NewLineWriter(t.w),
 	}
 	c.budget = newBudget(c.maxBytes(), 0)
-	c.life, c.die = context.WithCancel(ctx)
+	c.life, c.die = context.WithCancelCause(ctx)
+	if t.over != nil {
+		context.AfterFunc(c.life, func() { close(t.over) })
+	}
 	go c.pump()
 	if t.stop != nil {
 		go c.stopWith(t.stop)
@@ -111,10 +95,9 @@ func (c *streamConn) deliver(m jsonrpc.Message) bool {
 	select {
 	case c.incoming <- m:
 		return true
-	case <-c.over:
-	case <-c.closed:
+	case <-c.life.Done():
+		return false
 	}
-	return false
 }
 
 // Read implements [mcp.Connection].
@@ -122,37 +105,38 @@ func (c *streamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-c.incoming:
 		return m, nil
-	case <-c.over:
-		return nil, c.err
-	case <-c.closed:
-		return nil, io.EOF
+	case <-c.life.Done():
+		return nil, context.Cause(c.life)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
 // drain delays the end of the input until the open calls have been answered: once the SDK has seen the end, it cancels them and sends
-// nothing more. It cancels subscriptions, or every call if all is set.
-func (c *streamConn) drain(all bool, cause error) {
-	c.hangUp()
-	limit := drainTime
-	if all {
-		limit = stopTime
+// nothing more. If package serve runs the server, it cancels the calls that are left after drainTime, or at once if now is set.
+func (c *streamConn) drain(now bool, cause error) {
+	c.cancelWaiting()
+	if !now {
+		c.await(drainTime)
 	}
-	for _, o := range c.calls.shutDown() {
-		if all && c.refuseQueued(o, candor.New(candor.CodeUnavailable, "The server is shutting down.", candor.WithOrigin(candor.PartyServer, false))) {
-			continue
-		}
-		if m := cancellation(o, nil); m != nil && (all || o.endless()) && !c.deliver(m) {
-			break
-		}
+	if c.b.stop != nil {
+		c.b.stop()
+		c.await(stopGrace + writeGrace)
 	}
-	c.await(limit)
-	c.abandonCalls()
 	c.end(cause)
 }
 
-// await waits until all calls are answered, but at most limit. When only cancelled calls remain, it waits at most abandonTimeout for them,
+// cancelWaiting refuses new calls and cancels those that cannot end: subscriptions, and all calls if one may be waiting for an answer of
+// the client.
+func (c *streamConn) cancelWaiting() {
+	for _, o := range c.calls.shutDown() {
+		if m := cancellation(o, nil); m != nil && (o.endless() || c.asking.Load() > 0) && !c.deliver(m) {
+			return
+		}
+	}
+}
+
+// await waits until all calls are answered, but at most limit. When only cancelled calls remain, it waits at most writeGrace for them,
 // so that they are recorded too.
 func (c *streamConn) await(limit time.Duration) {
 	timer := time.NewTimer(limit)
@@ -164,59 +148,35 @@ func (c *streamConn) await(limit time.Duration) {
 		}
 		if unanswered == 0 && !shortened {
 			shortened = true
-			timer.Reset(abandonTimeout)
+			timer.Reset(writeGrace)
 		}
 		select {
 		case <-c.calls.fewer:
 		case <-timer.C:
 			return
-		case <-c.over:
-			return
-		case <-c.closed:
+		case <-c.life.Done():
 			return
 		}
 	}
 }
 
 func (c *streamConn) end(cause error) {
-	c.finish.Do(func() {
-		if cause == nil || errors.Is(cause, fs.ErrClosed) || errors.Is(cause, io.ErrClosedPipe) {
-			cause = io.EOF
-		}
-		c.err = cause
-		close(c.over)
-		c.die()
-		c.calls.each(func(o *openCall) { streamCalls.remove(&o.extra) })
-	})
-}
-
-// hangUp fails the requests of the server that the client will no longer answer, because their handlers would wait forever. The SDK
-// numbers them from 1 and ignores an answer that it does not wait for.
-func (c *streamConn) hangUp() {
-	c.hungUp.Store(true)
-	last := c.asked.Load()
-	for n := max(1, last-maxInFlight); n <= last; n++ {
-		if !c.deliver(goneAnswer(n)) {
-			return
-		}
+	if cause == nil || errors.Is(cause, fs.ErrClosed) || errors.Is(cause, io.ErrClosedPipe) {
+		cause = io.EOF
 	}
-}
-
-func goneAnswer(n int64) *jsonrpc.Response {
-	id, _ := jsonrpc.MakeID(float64(n))
-	return &jsonrpc.Response{ID: id, Error: fmt.Errorf("%w: the client has gone", mcp.ErrConnectionClosed)}
+	c.die(cause)
+	for _, o := range c.calls.shutDown() {
+		passedCalls.remove(&o.extra)
+	}
 }
 
 // stopWith ends the session gracefully when stop is closed: open calls are cancelled and answered.
 func (c *streamConn) stopWith(stop <-chan struct{}) {
 	select {
 	case <-stop:
-	case <-c.over:
-		return
-	case <-c.closed:
-		return
+		c.drain(true, nil)
+	case <-c.life.Done():
 	}
-	c.drain(true, nil)
 }
 
 // Write implements [mcp.Connection].
@@ -236,7 +196,8 @@ func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 	if o == nil {
 		return nil // not a call of this connection
 	}
-	streamCalls.remove(&o.extra)
+	passedCalls.remove(&o.extra)
+	defer c.calls.sent()
 	defer o.ticket.end()
 	defer c.budget.Release(&o.reserved)
 	switch {
@@ -245,53 +206,26 @@ func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 		return nil
 	case r.Error != nil:
 		shown := rpcErrorOf(r.Error)
-		if !o.recorded.is(shown.key()) {
+		if !o.is(shown.key()) {
 			shown = c.b.seal(ctx, shown, o.exchange())
 		}
-		return c.sendAnswer(o, shown.append(nil, o.id))
+		return c.send(shown.append(nil, o.id))
 	}
-	result := unhide(r.Result)
+	result := showIDs(r.Result)
 	if len(result) == 0 {
 		result = []byte("null")
 	}
-	if !o.recorded.any() && c.b.suspects(o.method, len(result)) {
-		c.suspect(ctx, o, result)
-	}
-	return c.sendAnswer(o, []byte(`{"jsonrpc":"2.0","id":`), o.id, []byte(`,"result":`), result, []byte{'}'})
-}
-
-// suspect checks a result for a failure that is reported as a success.
-func (c *streamConn) suspect(ctx context.Context, o *openCall, result []byte) {
-	request := message(`{"jsonrpc":"2.0","id":0,"method":"tools/call","params":`, o.params)
-	asked := wire.Parse(request, streamLimits(0))
-	c.b.suspect(ctx, &asked, message(`{"jsonrpc":"2.0","id":0,"result":`, result), o.exchange())
-}
-
-// message returns the concatenation of head, value and a closing brace.
-func message(head string, value []byte) []byte {
-	if len(value) == 0 {
-		value = []byte("{}")
-	}
-	return append(append([]byte(head), value...), '}')
-}
-
-// sendAnswer writes the answer to a call, which is the concatenation of parts.
-func (c *streamConn) sendAnswer(o *openCall, parts ...[]byte) error {
-	size := 0
-	for _, part := range parts {
-		size += len(part)
-	}
-	o.ticket.answering(size)
-	defer o.ticket.answered(size)
-	return c.send(parts...)
+	return c.send([]byte(`{"jsonrpc":"2.0","id":`), o.id, []byte(`,"result":`), result, []byte{'}'})
 }
 
 // withhold records and counts a cancelled call, which must not be answered. A cancelled subscription is not a failure.
 func (c *streamConn) withhold(ctx context.Context, o *openCall, r *jsonrpc.Response) {
-	done := o.recorded.any() && (r.Error == nil || o.recorded.is(rpcErrorOf(r.Error).key()))
+	done := o.any() && (r.Error == nil || o.is(rpcErrorOf(r.Error).key()))
 	switch {
 	case done:
-		recoveringMeter{c.b}.CountSuppressed()
+		if c.b.o.Meter != nil {
+			c.b.o.Meter.CountSuppressed()
+		}
 	case o.endless():
 	default:
 		e := candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false))
@@ -299,46 +233,21 @@ func (c *streamConn) withhold(ctx context.Context, o *openCall, r *jsonrpc.Respo
 	}
 }
 
-// ask writes a request or a notification of the server. After the end of the input, requests fail at once.
+// ask writes a request or a notification of the server. Messages of a subscription have its id, which may be hidden.
 func (c *streamConn) ask(r *jsonrpc.Request) error {
-	if n, ok := r.ID.Raw().(int64); ok {
-		for old := c.asked.Load(); n > old && !c.asked.CompareAndSwap(old, n); old = c.asked.Load() {
-		}
-		if c.hungUp.Load() {
-			go c.deliver(goneAnswer(n))
-			return nil
+	if r.IsCall() {
+		c.asking.Add(1)
+		if c.calls.stopped() {
+			go c.cancelWaiting()
 		}
 	}
 	shown := *r
-	shown.Params = unhide(r.Params)
+	shown.Params = showIDs(r.Params)
 	line, err := jsonrpc.EncodeMessage(&shown)
 	if err != nil {
 		return err
 	}
 	return c.send(line)
-}
-
-var hiddenMark = []byte(`"\u0000`)
-
-// unhide restores the client's id where the SDK has written its replacement: in the _meta of messages that belong to a subscription.
-func unhide(doc []byte) []byte {
-	if !bytes.Contains(doc, hiddenMark) {
-		return doc
-	}
-	v, err := wire.ParseValue(doc, streamLimits(0))
-	if err != nil {
-		return doc
-	}
-	text, _ := v.Path("_meta", mcp.MetaKeySubscriptionID).Str()
-	key, was := strings.CutPrefix(text, hidden)
-	if !was {
-		return doc
-	}
-	out, err := splice.SetMember(nil, doc, []string{"_meta", mcp.MetaKeySubscriptionID}, spelled(key))
-	if err != nil {
-		return doc
-	}
-	return out
 }
 
 // refuse records a failure that the connection has detected, and answers it. Without an id the member is omitted.
@@ -356,10 +265,8 @@ func (c *streamConn) refuse(e *candor.Error, id wire.ID, x exchange, v contract.
 func (c *streamConn) send(parts ...[]byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	select {
-	case <-c.closed:
+	if c.closed.Load() {
 		return fmt.Errorf("writing to a closed connection: %w", io.EOF)
-	default:
 	}
 	if c.broken == nil {
 		c.line = c.line[:0]
@@ -382,8 +289,8 @@ func (c *streamConn) send(parts ...[]byte) error {
 func (c *streamConn) Close() error {
 	var err error
 	c.closing.Do(func() {
-		close(c.closed)
-		c.die()
+		c.closed.Store(true)
+		c.die(io.EOF)
 		err = errors.Join(ignoreClosed(c.r.Close()), ignoreClosed(c.w.Close()))
 	})
 	return err

@@ -3,7 +3,6 @@ package boundary
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -84,7 +83,7 @@ func TestPanickingMethodsOfValuesAreFailures(t *testing.T) {
 	}
 }
 
-// stumbling returns a client of a server whose tool and prompt return the values of handle.
+// stumbling returns a client of a server with a tool and a prompt that return the values of handle.
 func stumbling(t *testing.T, o Options, handle func(*mcp.CallToolRequest) (*mcp.CallToolResult, error)) *mcp.ClientSession {
 	t.Helper()
 	server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
@@ -107,24 +106,4 @@ func stumbling(t *testing.T, o Options, handle func(*mcp.CallToolRequest) (*mcp.
 	}
 	t.Cleanup(func() { _ = session.Close() })
 	return session
-}
-
-type panickyLedger struct{}
-
-func (panickyLedger) RecordFailure(context.Context, candor.Failure) error {
-	panic("no disk")
-}
-
-func TestPanicOfLedgerIsARefusal(t *testing.T) {
-	counts := &fakeMeter{}
-	session := stumbling(t, Options{Ledger: panickyLedger{}, Meter: counts, Logger: quiet},
-		func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("it is on fire") })
-	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumbles"})
-	e := received(result, err)
-	if e.Code() != candor.CodeLedgerFailed || strings.Contains(e.Error(), "fire") {
-		t.Errorf("answered %v", e)
-	}
-	if total, _, unrecorded := counts.counts(); total != 0 || unrecorded != 1 {
-		t.Errorf("%d were counted and %d not recorded, want 0 and 1", total, unrecorded)
-	}
 }

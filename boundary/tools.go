@@ -3,6 +3,8 @@ package boundary
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,16 +13,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/argerror"
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/internal/schema"
-	"github.com/candor-mcp/candor/internal/teach"
 )
 
 // tool describes one tool of the server.
 type tool struct {
 	listed *mcp.Tool
 	input  *schema.Schema // nil if it cannot be compiled
-	output *schema.Schema // nil if there is none, or it cannot be compiled
-	codes  []candor.Code  // codes that the tool declares
+	output *schema.Schema // nil if missing or if it cannot be compiled
 }
 
 // schemas is shared by all servers of the process, because many of them have the same tools.
@@ -30,10 +32,9 @@ var schemas schema.Cache
 // the list is requested when it lacks a name, after the server announced a change, when it is older than maxListAge, and before
 // arguments are refused.
 type toolbox struct {
-	listed  func(names []string)                // called with the names after each listing; may be nil
-	trouble func(tool, which string, err error) // called for a schema that cannot be compiled; may be nil
-	known   atomic.Pointer[toolList]
-	mu      sync.Mutex // held while the list is requested
+	b     *Boundary
+	known atomic.Pointer[toolList]
+	mu    sync.Mutex // held while the list is requested
 }
 
 // toolList is the server's list and the time of the request.
@@ -76,8 +77,8 @@ func (t *toolbox) again(ctx context.Context, next mcp.MethodHandler, req *mcp.Ca
 		if fresh := t.ask(ctx, next, req, list); fresh != nil {
 			list = fresh
 			t.known.Store(list)
-			if t.listed != nil {
-				t.listed(t.names())
+			if labels, ok := t.b.o.Meter.(interface{ SetTools(names ...string) }); ok {
+				labels.SetTools(t.names()...) // only listed tools get their own label
 			}
 		}
 	}
@@ -132,21 +133,21 @@ func (t *toolbox) describe(listed *mcp.Tool, before *toolList) *tool {
 		listed: listed,
 		input:  t.compile(listed.Name, "inputSchema", listed.InputSchema),
 		output: t.compile(listed.Name, "outputSchema", listed.OutputSchema),
-		codes:  declaredCodes(listed),
 	}
 }
 
-// compile returns the compiled schema, or nil if there is none or it cannot be compiled, which it reports to trouble. A tool with a
-// broken schema still works.
+// compile returns the compiled schema, or nil if it is missing or cannot be compiled, which is logged. A tool with a broken schema
+// still works.
 func (t *toolbox) compile(tool, which string, v any) *schema.Schema {
 	s, err := readSchema(v)
-	if err != nil && t.trouble != nil {
-		t.trouble(tool, which, err)
+	if err != nil {
+		t.b.o.Logger.Warn("a schema cannot be used, so nothing is checked against it",
+			slog.String("tool", candor.Public(tool, limits.CallInfo)), slog.String("schema", which), slog.Any("error", candor.From(err)))
 	}
 	return s
 }
 
-// readSchema compiles a schema in any form that the SDK accepts. It returns nil if there is none.
+// readSchema compiles a schema in any form that the SDK accepts. It returns nil for a missing one.
 func readSchema(v any) (*schema.Schema, error) {
 	if v == nil {
 		return nil, nil
@@ -165,12 +166,7 @@ func (t *toolbox) names() []string {
 	if list == nil {
 		return nil
 	}
-	names := make([]string, 0, len(list.tools))
-	for name := range list.tools {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(list.tools))
 }
 
 // accepts reports whether the arguments are certainly valid.
@@ -183,7 +179,7 @@ func (t *tool) explain(arguments []byte) *candor.Error {
 	if t.input == nil {
 		return nil
 	}
-	return teach.Arguments(t.input, arguments, candor.PartyServer)
+	return argerror.Arguments(t.input, arguments, candor.PartyServer)
 }
 
 // checkOutput validates a successful result against the output schema of the tool. It returns nil for a tool that the server does not
@@ -208,7 +204,7 @@ func (t *tool) outputError(raw []byte) *candor.Error {
 		return candor.New(candor.CodeOutputInvalid, "The tool promised structured content and returned none.", tool)
 	}
 	report := t.output.Explain(raw)
-	if report.OK() {
+	if report.OK() || report.Unchecked { // the call has taken effect, and the result may be valid
 		return nil
 	}
 	return candor.New(candor.CodeOutputInvalid, "", tool, candor.WithIssues(report.Issues...))

@@ -16,7 +16,10 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/record"
+	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/truncate"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -29,11 +32,15 @@ func saidRPC(err error) (rpcError, bool) {
 	if !ok || said == nil {
 		return rpcError{}, false
 	}
-	return rpcError{code: said.Code, message: err.Error(), data: writable(said.Data)}, true
+	r := rpcError{code: said.Code, message: truncate.Text(err.Error(), maxErrorText)}
+	if len(said.Data) <= maxErrorText {
+		r.data = writable(said.Data)
+	}
+	return r, true
 }
 
-// askedClient reports whether err is the error of a request that a handler sent to the client. Its number refers to that request, not
-// to the call.
+// askedClient reports whether err is the error of a request that a handler sent to the client. Its number refers to
+// that request, not to the call.
 func askedClient(err error) bool {
 	text := err.Error()
 	if !strings.Contains(text, `calling "`) {
@@ -50,8 +57,8 @@ func askedClient(err error) bool {
 // clientCalls lists the beginnings of the SDK's errors for requests of a server.
 var clientCalls = []string{`calling "roots/list": `, `calling "sampling/createMessage": `, `calling "elicitation/create": `}
 
-// attributeToTool returns e with the tool as its origin, because the tool has run. Clients take a refusal by the server as a sign
-// that the call had no effect. A server's error that a failure could not be recorded keeps its origin.
+// attributeToTool returns e with the tool as its origin, because the tool has run. Clients take a refusal by the server
+// as a sign that the call had no effect. A server's error that a failure could not be recorded keeps its origin.
 func attributeToTool(e *candor.Error) *candor.Error {
 	by := e.Origin()
 	if by.By == candor.PartyTool || by.By == candor.PartyServer && !by.Inferred && record.IsAudit(e.Code()) {
@@ -60,8 +67,8 @@ func attributeToTool(e *candor.Error) *candor.Error {
 	return e.With(candor.WithOrigin(candor.PartyTool, by.Inferred))
 }
 
-// refusedByClient returns the error for a handler that needs a capability that its client does not offer, or nil if err is another
-// error.
+// refusedByClient returns the error for a handler that needs a capability that its client does not offer, or nil if err
+// is another error.
 func refusedByClient(err error) *candor.Error {
 	said, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || said == nil || said.Code != jsonrpc.CodeMethodNotFound || !askedClient(err) {
@@ -70,8 +77,8 @@ func refusedByClient(err error) *candor.Error {
 	return candor.New(candor.CodeCapabilityRequired, "", candor.WithOrigin(candor.PartyClient, false), candor.WithCause(err))
 }
 
-// understand converts the Go error of a handler; by is the party that returned it. An error that has a code keeps it. A text is
-// interpreted by the rules for texts of any server. All other errors become INTERNAL_ERROR.
+// understand converts the Go error of a handler; by is the party that returned it. An error that has a code keeps it. A
+// text is interpreted by the rules for texts of any server. All other errors become INTERNAL_ERROR.
 func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	if e := refusedByClient(err); e != nil {
 		return e
@@ -80,7 +87,11 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 		return candor.From(err)
 	}
 	if isDecodingOwn(err) {
-		return b.undecoded(err, by)
+		text := err.Error()
+		if b.o.HideErrorText {
+			text = ""
+		}
+		return candor.New(candor.CodeInternalError, text, candor.WithOrigin(by, false), candor.WithCause(err))
 	}
 	if code := candor.KnownCode(err); code.Valid() {
 		e := b.withWords(candor.From(err), err)
@@ -101,11 +112,11 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	return candor.New(candor.CodeInternalError, err.Error(), candor.WithOrigin(by, false), candor.WithCause(err))
 }
 
-// isDecodingOwn reports whether err is an error of encoding/json or strconv. The arguments were validated against the schema, so the
-// error concerns data that the handler has read elsewhere, and other arguments would not help.
+// isDecodingOwn reports whether err is an error of encoding/json or strconv. The arguments were validated against the
+// schema, so the error concerns data that the handler has read elsewhere, and other arguments would not help.
 func isDecodingOwn(err error) bool {
 	switch candor.KnownCode(err) {
-	case candor.Code{}, kaiza.InvalidInputType, kaiza.InvalidInputFormat:
+	case 0, kaiza.InvalidInputType, kaiza.InvalidInputFormat:
 	default:
 		return false
 	}
@@ -119,21 +130,12 @@ func isDecodingOwn(err error) bool {
 	return ok
 }
 
-// undecoded returns the error for a handler that could not decode data from elsewhere.
-func (b *Boundary) undecoded(err error, by candor.Party) *candor.Error {
-	text := err.Error()
-	if b.o.HideErrorText {
-		text = ""
-	}
-	return candor.New(candor.CodeInternalError, text, candor.WithOrigin(by, false), candor.WithCause(err))
-}
-
 func carriesError(err error) bool {
 	_, ok := errors.AsType[*candor.Error](err)
 	return ok
 }
 
-// isSystems reports whether err is an error of the operating system or the network, whose text is for the operator.
+// isSystems reports whether err is an error of the operating system or the network. Its text is for the operator.
 func isSystems(err error) bool {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return true
@@ -146,11 +148,13 @@ func isSystems(err error) bool {
 }
 
 // readText interprets the text of a failed tool as the gateway does.
-func readText(text string) *candor.Error { return contract.ReadText(contract.Redact(text)) }
+func readText(text string) *candor.Error {
+	return contract.ReadText(redact.Text(truncate.Text(text, maxErrorText)))
+}
 
 // readResult interprets a result with isError and without an envelope.
 func readResult(result *mcp.CallToolResult) *candor.Error {
-	raw, err := json.Marshal(result)
+	raw, err := json.Marshal(shortened(result))
 	if err != nil {
 		return notEncodable(err)
 	}
@@ -163,7 +167,7 @@ func readResult(result *mcp.CallToolResult) *candor.Error {
 		candor.WithCallInfo(candor.CallInfo{}))
 }
 
-// isSDKValidation reports whether the SDK returned err to refuse arguments. The SDK has no type for such errors.
+// isSDKValidation reports whether the SDK returned err to refuse arguments. They have the type of any error.
 func isSDKValidation(err error) bool {
 	text := err.Error()
 	return strings.HasPrefix(text, `validating "arguments": `) || strings.HasPrefix(text, "json: cannot unmarshal")
@@ -171,31 +175,27 @@ func isSDKValidation(err error) bool {
 
 // attached returns the error in the envelope of a tool's result, or nil.
 func attached(result *mcp.CallToolResult) *candor.Error {
-	raw := envelopeOf(result)
-	if raw == nil {
+	return readEnvelope(result.Meta[dialect.MetaKey])
+}
+
+// readEnvelope returns the error if v is an envelope, or nil.
+func readEnvelope(v any) *candor.Error {
+	if v == nil {
 		return nil
 	}
-	v, err := wire.ParseValue(raw, wire.Limits{})
+	raw, err := encodeValue(v)
 	if err != nil {
 		return nil
 	}
-	e, err := dialect.ReadCandor(v)
+	parsed, err := wire.ParseValue(raw, wire.Limits{})
+	if err != nil {
+		return nil
+	}
+	e, err := dialect.ReadCandor(parsed)
 	if err != nil {
 		return nil
 	}
 	return e
 }
 
-func envelopeOf(result *mcp.CallToolResult) []byte {
-	own, ok := result.Meta[dialect.MetaKey]
-	if !ok {
-		return nil
-	}
-	raw, err := json.Marshal(own)
-	if err != nil {
-		return nil
-	}
-	return raw
-}
-
-func quoted(text string) []byte { return wire.AppendString(nil, text) }
+func quoted(text string) []byte { return jsontext.AppendString(nil, text) }

@@ -2,25 +2,34 @@ package boundary
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
 	"strings"
 	"sync"
 	"unicode"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/usercode"
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // withWords adds the text that the author of a handler wrapped around a known error to its public message: "loading profile: The file
 // does not exist." The text of the wrapped error describes the machine and is omitted. See docs/decisions/008.
 func (b *Boundary) withWords(e *candor.Error, err error) *candor.Error {
-	if b.o.HideErrorText {
+	if b.o.HideErrorText || len(err.Error()) > maxErrorText {
 		return e
 	}
 	var w words
-	text := w.of(err, 0)
-	if !w.any || !w.safe(err) {
+	text := strings.ReplaceAll(w.of(err), "\n", "; ") // errors.Join writes lines
+	if len(w.own) == 0 && !w.named || !w.safe(err) {
 		return e
 	}
 	return e.With(candor.WithMessage(text))
@@ -28,57 +37,83 @@ func (b *Boundary) withWords(e *candor.Error, err error) *candor.Error {
 
 // words collects the texts that an author wrapped around other errors with fmt.Errorf and errors.Join.
 type words struct {
-	own []string
-	any bool // at least one of them contains a letter
+	own   []string
+	named bool // a sentence names the file or host that an error is about
 }
-
-const maxWordsDepth = 32
 
 // of returns the text of an error in which known errors are replaced by their public messages.
-func (w *words) of(err error, depth int) string {
-	inner := usercode.Wrapped(err)
-	if len(inner) == 0 || depth == maxWordsDepth {
+func (w *words) of(err error) string {
+	inner := wrapped(err)
+	if len(inner) == 0 {
 		return w.leaf(err)
 	}
-	rest := err.Error()
-	if usercode.Joined(err) {
-		parts := make([]string, len(inner))
-		for i, one := range inner {
-			parts[i] = w.of(one, depth+1)
-		}
-		return strings.Join(parts, "; ")
-	}
-	var out strings.Builder
-	for i, one := range inner {
-		text := one.Error()
-		for text != "" { // %.0w omits the text of a cause, and %v may repeat it
-			before, after, found := strings.Cut(rest, text)
-			if !found {
-				break
-			}
-			out.WriteString(w.add(before))
-			out.WriteString(w.of(one, depth+1))
-			if rest = after; i < len(inner)-1 {
-				break
-			}
+	text := err.Error()
+	own := text
+	for _, one := range inner {
+		if quoted := one.Error(); quoted != "" {
+			text = strings.ReplaceAll(text, quoted, w.of(one))
+			own = strings.ReplaceAll(own, quoted, "\x00")
 		}
 	}
-	out.WriteString(w.add(rest))
-	return out.String()
+	for part := range strings.SplitSeq(own, "\x00") {
+		w.add(part)
+	}
+	return text
 }
 
-// leaf returns the text for an error that wraps no other: its public message, or its own text if it has no known code.
+// wrapped returns the errors that fmt.Errorf or errors.Join wrapped in err, or nil for an error of any other type.
+func wrapped(err error) []error {
+	switch fmt.Sprintf("%T", err) {
+	case "*fmt.wrapError":
+		return []error{errors.Unwrap(err)}
+	case "*fmt.wrapErrors", "*errors.joinError":
+		if many, ok := err.(interface{ Unwrap() []error }); ok {
+			return many.Unwrap()
+		}
+	}
+	return nil
+}
+
+// leaf returns the text for an error that wraps no other: its public message, or its own text if its code is unknown.
 func (w *words) leaf(err error) string {
+	if said := naming(err); said != "" {
+		w.named = true
+		return said
+	}
 	if candor.KnownCode(err).Valid() || isSystems(err) {
 		return candor.From(err).Message()
 	}
 	return w.add(err.Error())
 }
 
-// add records a text of the author and returns it.
+// naming returns a sentence for an error of the system with the file or host that it is about. It returns "" for an absolute path, which
+// describes the machine, and for other errors.
+func naming(err error) string {
+	if host, ok := errors.AsType[*net.DNSError](err); ok && host.Name != "" {
+		return "The host " + host.Name + " could not be found."
+	}
+	file, ok := errors.AsType[*fs.PathError](err)
+	if !ok || file.Path == "" || filepath.IsAbs(file.Path) || strings.HasPrefix(file.Path, "/") {
+		return ""
+	}
+	switch candor.KnownCode(err) {
+	case kaiza.FileNotFound:
+		return file.Path + " does not exist."
+	case kaiza.FileAlreadyExists:
+		return file.Path + " already exists."
+	case kaiza.InsufficientPermissions:
+		return "There is no permission to use " + file.Path + "."
+	case kaiza.InvalidPath:
+		return file.Path + " is not a path that can be used here."
+	default:
+		return ""
+	}
+}
+
+// add records a text of the author that contains a letter, and returns it.
 func (w *words) add(text string) string {
 	if strings.ContainsFunc(text, unicode.IsLetter) {
-		w.own, w.any = append(w.own, text), true
+		w.own = append(w.own, text)
 	}
 	return text
 }
@@ -86,9 +121,9 @@ func (w *words) add(text string) string {
 // safe reports whether each text of the author, redacted alone, also occurs in the redacted whole. If not, a secret may span the
 // author's text and the error that was replaced.
 func (w *words) safe(err error) bool {
-	whole := contract.Redact(err.Error())
+	whole := redact.Text(err.Error())
 	for _, text := range w.own {
-		if !strings.Contains(whole, strings.TrimSpace(contract.Redact(text))) {
+		if !strings.Contains(whole, strings.TrimSpace(redact.Text(text))) {
 			return false
 		}
 	}
@@ -100,44 +135,35 @@ func (w *words) safe(err error) bool {
 var inferred inferredTexts
 
 const (
-	maxInferred = 512 // texts of one generation
+	maxInferred = 512 // texts
 	maxPhrase   = 512 // maximum size of a cached text in bytes
 )
 
-// inferredTexts keeps two generations. A text that was not requested during one of them is discarded.
+// inferredTexts is a cache that is cleared when it is full.
 type inferredTexts struct {
-	mu       sync.Mutex
-	now, old map[string]*candor.Error // a nil value means that the text gives no code
+	mu    sync.Mutex
+	known map[string]*candor.Error // a nil value means that the text gives no code
 }
 
 // read returns the error for a text, or nil if the text gives no code.
 func (t *inferredTexts) read(text string) *candor.Error {
-	if len(text) > maxPhrase {
-		return inferText(text)
-	}
 	t.mu.Lock()
-	e, ok := t.now[text]
-	if !ok {
-		if e, ok = t.old[text]; ok {
-			t.keep(text, e)
-		}
-	}
+	e, ok := t.known[text]
 	t.mu.Unlock()
 	if ok {
 		return e
 	}
 	e = inferText(text)
-	t.mu.Lock()
-	t.keep(text, e)
-	t.mu.Unlock()
-	return e
-}
-
-func (t *inferredTexts) keep(text string, e *candor.Error) {
-	if t.now == nil || len(t.now) >= maxInferred {
-		t.now, t.old = make(map[string]*candor.Error, maxInferred), t.now
+	if len(text) > maxPhrase {
+		return e
 	}
-	t.now[text] = e
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known == nil || len(t.known) >= maxInferred {
+		t.known = make(map[string]*candor.Error, maxInferred)
+	}
+	t.known[text] = e
+	return e
 }
 
 // inferText interprets a text by the rules for texts of any server. A code in a text is marked as inferred, because the text may
@@ -150,19 +176,33 @@ func inferText(text string) *candor.Error {
 	return e.With(candor.WithOrigin(e.Origin().By, true), candor.WithCallInfo(candor.CallInfo{}))
 }
 
-// maxSuspect is the maximum size of an answer that is checked, because texts that report a failure are short.
+// maxSuspect is the maximum size of a result that is checked, because texts that report a failure are short.
 const maxSuspect = 256 << 10
 
-// suspects reports whether an answer to a method is checked for failures that are reported as successes.
-func (b *Boundary) suspects(method string, size int) bool {
-	return b.o.Suspected && method == "tools/call" && size <= maxSuspect
-}
-
-// suspect records and counts a successful answer that looks like a failure. The answer is sent unchanged, because a tool may return
-// data about errors. Request may be nil.
-func (b *Boundary) suspect(ctx context.Context, request *wire.Message, response []byte, x exchange) {
-	asked := contract.Exchange{Response: wire.Parse(response, wire.Limits{AllowLoneSurrogates: true}), Request: request}
+// suspect records and counts a successful result that looks like a failure. The result is sent unchanged, because a tool may return
+// data about errors.
+func (c toolCall) suspect(ctx context.Context, result *mcp.CallToolResult, size int) {
+	if !c.g.b.o.Suspected || size > maxSuspect {
+		return
+	}
+	var raw []byte
+	if c.raw != nil {
+		raw = *c.raw
+	} else if encoded, err := json.Marshal(result); err == nil {
+		raw = encoded
+	}
+	if len(raw) > maxSuspect {
+		return
+	}
+	x := c.exchange()
+	params := append(append([]byte(`{"jsonrpc":"2.0","id":0,"method":"tools/call","params":{"name":`), quoted(x.tool)...), `,"arguments":`...)
+	if params = append(params, x.params...); len(x.params) == 0 {
+		params = append(params, "{}"...)
+	}
+	lenient := wire.Limits{AllowLoneSurrogates: true}
+	request := wire.Parse(append(params, "}}"...), lenient)
+	asked := contract.Exchange{Request: &request, Response: wire.Parse(resultMessage([]byte("0"), raw), lenient)}
 	if found := contract.Classify(&asked); found.Certainty == contract.Suspected && found.Verdict == contract.VerdictMasked {
-		b.suppress(ctx, contract.Interpret(&asked, found), found.Verdict, x)
+		c.g.b.suppress(ctx, contract.Interpret(&asked, found), found.Verdict, x)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/limits"
 )
 
 // driverError is the wrapper of a library. Its text was not written by the author of the handler.
@@ -33,6 +34,10 @@ var authored = map[string]struct {
 	"a wrapped cause":      {fmt.Errorf("loading profile: %w", errMissing), "loading profile: The file does not exist."},
 	"no words":             {fmt.Errorf("%w", errMissing), "The file does not exist."},
 	"no wrapper":           {errMissing, "The file does not exist."},
+	"a relative path":      {&fs.PathError{Op: "open", Path: "zzz.md", Err: fs.ErrNotExist}, "zzz.md does not exist."},
+	"a path that leaves":   {&fs.PathError{Op: "open", Path: "../x", Err: fs.ErrInvalid}, "../x is not a path that can be used here."},
+	"a folder":             {fmt.Errorf("reading: %w", &fs.PathError{Op: "read", Path: "sub", Err: syscall.EISDIR}), "reading: sub is not a path"},
+	"a host":               {&net.DNSError{Err: "no such host", Name: "db.example"}, "The host db.example could not be found."},
 	"wrapped twice":        {fmt.Errorf("starting: %w", fmt.Errorf("loading profile: %w", errMissing)), "starting: loading profile: The file does not exist."},
 	"words behind":         {fmt.Errorf("profile: %w (second try)", errMissing), "profile: The file does not exist. (second try)"},
 	"two causes":           {fmt.Errorf("copying: %w, then %w", errMissing, context.DeadlineExceeded), "copying: The file does not exist., then No answer came in time."},
@@ -60,7 +65,7 @@ func TestAuthorsWordsAreShown(t *testing.T) {
 			got := converse(t, server, Options{Logger: quiet}).talk(eras[0], false,
 				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}`)
 			e, _ := envelope(t, got.at("1"))
-			if !strings.Contains(e.Message(), row.want) || len(e.Message()) > candor.MaxMessage {
+			if !strings.Contains(e.Message(), row.want) || len(e.Message()) > limits.Message {
 				t.Errorf("the message is %q, want %q", e.Message(), row.want)
 			}
 			text, _ := got.at("1").Result().Path("content", 0, "text").Str()

@@ -1,27 +1,24 @@
 package candortest
 
-import "github.com/candor-mcp/candor/wire"
+import (
+	"io"
+	"slices"
 
-// SchemaMisfit, SchemaWrong and SchemaExample export the kit's subset of JSON Schema to its tests.
-func SchemaMisfit(schemaText, value string) string {
-	v, err := wire.ParseValue([]byte(value), wire.Limits{})
-	if err != nil {
-		return err.Error()
-	}
-	return parsedSchema(schemaText).misfit(v)
+	"github.com/candor-mcp/candor/internal/mcpclient"
+)
+
+// Piped returns a transport to servers in this process. start returns the server's output and input.
+func Piped(start func() (io.Reader, io.WriteCloser)) Transport {
+	return Transport{open: func() (mcpclient.Conn, error) {
+		out, in := start()
+		return mcpclient.NewPipe(out, in, maxFrame), nil
+	}}
 }
 
-func SchemaWrong(schemaText string) (string, bool) { return parsedSchema(schemaText).wrong() }
+// SchemaWrong and SchemaExample export the kit's reading of a schema to its tests.
+func SchemaWrong(text string) (string, bool) { return readSchema([]byte(text)).wrong() }
 
-func SchemaExample(schemaText string) string { return parsedSchema(schemaText).example() }
-
-func parsedSchema(text string) schema {
-	v, err := wire.ParseValue([]byte(text), wire.Limits{})
-	if err != nil {
-		panic(err)
-	}
-	return readSchema(v)
-}
+func SchemaExample(text string) string { return example([]byte(text)) }
 
 // Shown returns raw as a finding shows it.
 func Shown(raw []byte) string { return show(raw) }
@@ -29,16 +26,11 @@ func Shown(raw []byte) string { return show(raw) }
 // Leaks returns the leak checks that would report text.
 func Leaks(text string) []string {
 	var found []string
-	for _, c := range []struct {
-		name  string
-		leaks func(string) bool
-	}{
-		{"stack", stackTrace.MatchString}, {"type", typeName.MatchString},
-		{"path", func(s string) bool { return gains(s, "…/") }}, {"secret", func(s string) bool { return gains(s, "[redacted:") }},
-	} {
-		if c.leaks(text) {
-			found = append(found, c.name)
+	for name, leaks := range map[string]func(string) bool{"stack": stackTrace.MatchString, "type": typeName.MatchString, "path": showsPath} {
+		if leaks(text) {
+			found = append(found, name)
 		}
 	}
+	slices.Sort(found)
 	return found
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/candortest"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -44,11 +45,11 @@ func TestUnreachableServerIsOneFinding(t *testing.T) {
 func TestServerThatFallsSilentCausesBoundedWaits(t *testing.T) {
 	t.Parallel()
 	opening := []string{`"initialize"`, `"server/discover"`, `"tools/list","params":{}`, `"tools/list","params":{"_meta"`}
-	silent := inProcess{mutant{hear: func(raw []byte) (string, bool) {
+	silent := inProcess(mutant{hear: func(raw []byte) (string, bool) {
 		return "", !slices.ContainsFunc(opening, func(part string) bool { return strings.Contains(string(raw), part) })
-	}}}
+	}})
 	options := impatient()
-	options.Eras = []candortest.Era{candortest.Era2025}
+	options.Eras = []string{"2025-11-25"}
 	findings, err := candortest.Check(t.Context(), silent, options)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func TestProcessesOfTheServerEndWithTheConnection(t *testing.T) {
 		cmd.ExtraFiles = []*os.File{held}
 		return cmd
 	})
-	findings, err := candortest.Check(t.Context(), tr, with(func(o *candortest.Options) { o.Eras = []candortest.Era{candortest.Era2025} }))
+	findings, err := candortest.Check(t.Context(), tr, with(func(o *candortest.Options) { o.Eras = []string{"2025-11-25"} }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestProcessesOfTheServerEndWithTheConnection(t *testing.T) {
 func TestOnlyAllowedToolsAreCalled(t *testing.T) {
 	var mu sync.Mutex
 	var called []string
-	listening := inProcess{mutant{hear: func(raw []byte) (string, bool) {
+	listening := inProcess(mutant{hear: func(raw []byte) (string, bool) {
 		m := wire.Parse(raw, wire.Limits{})
 		if name, ok := m.Params().Path("name").Str(); ok && m.MethodIs("tools/call") {
 			mu.Lock()
@@ -101,8 +102,8 @@ func TestOnlyAllowedToolsAreCalled(t *testing.T) {
 			mu.Unlock()
 		}
 		return "", false
-	}}}
-	if _, err := candortest.Check(t.Context(), listening, candortest.Options{Level: candortest.Contract, Silence: time.Millisecond, Oversize: 32 << 10}); err != nil {
+	}})
+	if _, err := candortest.Check(t.Context(), listening, candortest.Options{Silence: time.Millisecond, Oversize: 32 << 10}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(called, "add") {
@@ -116,7 +117,7 @@ func TestOnlyAllowedToolsAreCalled(t *testing.T) {
 }
 
 func TestFindingsAreBoundedAndRedacted(t *testing.T) {
-	leaky := inProcess{mutant{say: set(nameOnly, quoted("password=hunter2hunter2 "+strings.Repeat("long ", 5000)), "error", "message")}}
+	leaky := inProcess(mutant{say: set(nameOnly, quoted("password=hunter2hunter2 "+strings.Repeat("long ", 5000)), "error", "message")})
 	findings, err := candortest.Check(t.Context(), leaky, with(func(o *candortest.Options) { o.Only = []string{"no-secret"} }))
 	if err != nil {
 		t.Fatal(err)
@@ -128,4 +129,4 @@ func TestFindingsAreBoundedAndRedacted(t *testing.T) {
 	}
 }
 
-func quoted(text string) string { return string(wire.AppendString(nil, text)) }
+func quoted(text string) string { return string(jsontext.AppendString(nil, text)) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 
@@ -16,35 +17,29 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// inProcess is a line-based transport to a server in this process. It shows how to write a custom transport.
-type inProcess struct{ mutant mutant }
+// inProcess is a line-based transport to a server in this process.
+func inProcess(m mutant) candortest.Transport {
+	return candortest.Piped(func() (io.Reader, io.WriteCloser) {
+		fromClient, toServer := pipe()
+		fromServer, toClient := pipe()
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			defer cancel()
+			serveLines(ctx, &perfect{mutant: m, open: map[string]context.CancelFunc{}}, fromClient, toClient)
+			_ = fromClient.Close()
+			_ = toClient.Close()
+		}()
+		return fromServer, toServer
+	})
+}
 
-func (t inProcess) Open(context.Context) (candortest.Conn, error) {
-	fromClient, toServer := io.Pipe()
-	fromServer, toClient := io.Pipe()
-	ctx, cancel := context.WithCancel(context.Background())
-	c := &pipeConn{to: toServer, frames: make(chan candortest.Frame, 256), cancel: cancel}
-	server := &perfect{mutant: t.mutant, open: map[string]context.CancelFunc{}}
-	go func() {
-		serveLines(ctx, server, fromClient, toClient)
-		_ = fromClient.Close()
-		_ = toClient.Close()
-	}()
-	go func() {
-		defer close(c.frames)
-		for lines := framingpkg.NewLineReader(fromServer, wire.Limits{}); ; {
-			line, err := lines.Next()
-			if err != nil {
-				return
-			}
-			select {
-			case c.frames <- candortest.Frame{Data: bytes.Clone(line.Bytes)}:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return c, nil
+// pipe returns a pipe with a buffer, like the ones between processes.
+func pipe() (read, write *os.File) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	return read, write
 }
 
 func serveLines(ctx context.Context, p *perfect, in io.Reader, out io.Writer) {
@@ -74,40 +69,10 @@ func serveLines(ctx context.Context, p *perfect, in io.Reader, out io.Writer) {
 			return
 		}
 		if line.Flaw != wireflaw.None {
-			reply = rpcError(wire.PeekID(line.Head, line.Tail), candor.CodeMessageTooLarge, "")
+			reply = rpcError(framingpkg.PeekID(line.Head, line.Tail), candor.CodeMessageTooLarge, "")
 		}
 		write(reply)
 	}
-}
-
-type pipeConn struct {
-	to     *io.PipeWriter
-	frames chan candortest.Frame
-	cancel context.CancelFunc
-}
-
-func (c *pipeConn) Send(_ context.Context, message []byte, _ http.Header) error {
-	_, err := c.to.Write(append(bytes.Clone(message), '\n'))
-	return err
-}
-
-func (c *pipeConn) Receive(ctx context.Context) (candortest.Frame, error) {
-	select {
-	case frame, ok := <-c.frames:
-		if !ok {
-			return frame, io.EOF
-		}
-		return frame, nil
-	case <-ctx.Done():
-		return candortest.Frame{}, ctx.Err()
-	}
-}
-
-func (c *pipeConn) Diagnostics() string { return "" }
-
-func (c *pipeConn) Close() error {
-	c.cancel()
-	return c.to.Close()
 }
 
 // webAnswer is an HTTP response before it is written, with its request.

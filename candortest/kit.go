@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor"
 )
@@ -14,7 +15,7 @@ import (
 // Finding is the result of one check in one era.
 type Finding struct {
 	Rule    Rule
-	Era     Era
+	Era     string
 	Passed  bool
 	Skipped string // why the check was not run, "" if it was
 	Problem string // what was wrong, "" if it passed
@@ -33,18 +34,15 @@ func (f Finding) String() string {
 	}
 	switch {
 	case f.Passed:
-		fmt.Fprintf(&b, "%s (%s): passed\n", f.Rule.ID, f.Era)
-		return b.String()
+		return fmt.Sprintf("%s (%s): passed\n", f.Rule.ID, f.Era)
 	case f.Skipped != "":
-		fmt.Fprintf(&b, "%s (%s): skipped: %s\n", f.Rule.ID, f.Era, f.Skipped)
-		return b.String()
+		return fmt.Sprintf("%s (%s): skipped: %s\n", f.Rule.ID, f.Era, f.Skipped)
 	}
 	fmt.Fprintf(&b, "%s (%s): %s\n", f.Rule.ID, f.Era, f.Problem)
-	line("rule:", f.Rule.Title+" ["+f.Rule.Level.String()+"]")
+	line("rule:", f.Rule.Title+" ["+f.Rule.Level+"]")
 	line("why:", f.Rule.Why)
 	line("sent:", f.Sent)
 	line("got:", f.Got)
-	line("want:", f.Rule.Want)
 	line("fix:", f.Rule.Fix)
 	line("stderr:", f.Stderr)
 	return b.String()
@@ -94,12 +92,11 @@ func Check(ctx context.Context, tr Transport, o Options) ([]Finding, error) {
 
 // tour is one run of the kit.
 type tour struct {
-	tr    Transport
-	o     *Options
-	eras  []Era
-	http  bool
-	facts map[Era]*facts // learned before the checks
-	waits waitTotal
+	tr     Transport
+	o      *Options
+	eras   []string
+	facts  map[string]*facts // learned before the checks
+	wasted time.Duration     // the sum of the waits without an answer
 }
 
 func newTour(ctx context.Context, tr Transport, options Options) (*tour, error) {
@@ -107,93 +104,120 @@ func newTour(ctx context.Context, tr Transport, options Options) (*tour, error) 
 	if err != nil {
 		return nil, fmt.Errorf("candortest: %w", err)
 	}
-	_, overHTTP := tr.(httpTransport)
-	t := &tour{tr: tr, o: o, http: overHTTP, facts: map[Era]*facts{}}
-	for _, era := range Eras() {
+	if tr.open == nil {
+		return nil, errors.New("candortest: the transport is empty; use Stdio, HTTP or HTTPHandler")
+	}
+	t := &tour{tr: tr, o: o, facts: map[string]*facts{}}
+	for _, era := range eras() {
 		if len(o.Eras) > 0 && !slices.Contains(o.Eras, era) {
 			continue
 		}
 		f := t.learn(ctx, era)
 		t.facts[era] = f
-		if f.handshake.failed == "" || slices.Contains(o.Eras, era) {
+		if f.handshake == nil || slices.Contains(o.Eras, era) {
 			t.eras = append(t.eras, era)
 		}
 	}
 	if len(t.eras) == 0 { // it supports no known era: one finding reports that
-		t.eras = []Era{Era2025}
+		t.eras = []string{era2025}
 	}
 	return t, nil
 }
 
 // applicable returns the checks that apply to the transport, the era and the options.
-func (t *tour) applicable(era Era) []*check {
+func (t *tour) applicable(era string) []*check {
 	var out []*check
 	for i := range checks {
 		c := &checks[i]
 		wanted := len(t.o.Only) == 0 || slices.Contains(t.o.Only, c.ID) || c.ID == handshakeID
-		reached := c.on == anywhere || (c.on == overHTTP) == t.http
-		if wanted && reached && c.Level <= t.o.Level && slices.Contains(c.eras(), era) {
+		reached := t.tr.http && c.HTTP || !t.tr.http && c.Stdio
+		if wanted && reached && (c.Level == protocol || !t.o.ProtocolOnly) && slices.Contains(c.Eras, era) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-func (t *tour) check(ctx context.Context, era Era, c *check) Finding {
+func (t *tour) check(ctx context.Context, era string, c *check) Finding {
 	f := Finding{Rule: c.Rule, Era: era}
-	facts := t.facts[era]
-	switch reason, skip := t.o.Skip[c.ID]; {
-	case skip:
-		f.Skipped = reason
-	case c.ID == handshakeID:
-		f.set(facts.handshake)
-		f.Sent, f.Got, f.Stderr = facts.log.out.String(), facts.log.in.String(), facts.stderr
-	case ctx.Err() != nil:
-		f.Skipped = "the run was ended before this check"
-	case facts.handshake.failed != "":
-		f.Skipped = "the handshake failed"
-	case c.Needs == needsSlow && t.o.Slow.Tool == "", c.Needs == needsPanicking && t.o.Panicking.Tool == "":
-		f.Skipped = "it needs " + c.Needs
-	default:
-		v := &visit{ctx: ctx, tour: t, era: era, facts: facts}
-		f.set(c.run(v))
+	v := &visit{ctx: ctx, tour: t, era: era, check: c, facts: t.facts[era]}
+	var err error
+	if c.ID == handshakeID {
+		v, err = v.facts.opening, v.facts.handshake
+	} else if f.Skipped = v.lacks(); f.Skipped == "" {
+		err = v.judge()
 		v.close()
-		f.Sent, f.Got = v.log.out.String(), v.log.in.String()
-		if f.Problem != "" {
-			f.Stderr = v.stderr
-		}
 	}
+	var skipped skip
+	switch {
+	case errors.As(err, &skipped):
+		f.Skipped = string(skipped)
+	case err != nil:
+		f.Problem, f.Stderr = candor.Public(err.Error(), 2000), v.stderr
+	}
+	f.Passed = f.Problem == "" && f.Skipped == ""
+	f.Sent, f.Got = v.log.sent.String(), v.log.got.String()
 	return f
-}
-
-// set stores the result of a check.
-func (f *Finding) set(r ruling) {
-	f.Problem, f.Skipped = candor.Public(r.failed, 2000), r.skipped
-	f.Passed = r.failed == "" && r.skipped == ""
 }
 
 // visit is one check in progress: it opens connections, records their messages and closes them at the end.
 type visit struct {
+	*check
 	ctx    context.Context
 	tour   *tour
-	era    Era
+	era    string
 	facts  *facts
 	log    transcript
-	conns  []Conn
+	client *client // nil if none is open
 	stderr string
+}
+
+// skip is the error of a check that was not run, and the reason.
+type skip string
+
+func (s skip) Error() string { return string(s) }
+
+// lacks returns the reason why the check cannot be run, "" if it can.
+func (v *visit) lacks() string {
+	o := v.tour.o
+	switch reason, skipped := o.Skip[v.ID]; {
+	case skipped:
+		return reason
+	case v.ctx.Err() != nil:
+		return "the run was ended before this check"
+	case v.facts.handshake != nil:
+		return "the handshake failed"
+	case v.Needs == needsSlow && o.Slow.Tool == "", v.Needs == needsPanicking && o.Panicking.Tool == "",
+		v.Needs == needsFailing && len(o.Failing) == 0 && v.run != nil:
+		return "it needs " + v.Needs
+	case v.facts.version < v.since: // versions are dates
+		return fmt.Sprintf("version %s does not have this rule yet", v.facts.version)
+	case v.offers != "" && !v.facts.offers(v.offers):
+		return "the server offers no " + v.offers
+	}
+	return ""
+}
+
+func (v *visit) judge() error {
+	if v.wrong != nil {
+		return v.eachFailure(v.about, v.wrong)
+	}
+	c, err := v.open()
+	switch {
+	case err != nil:
+		return err
+	case v.send != nil:
+		return c.provokeEach(v.ctx, v.send, v.ids)
+	}
+	return v.run(v, c)
 }
 
 // bare opens a connection on which nothing has been sent.
 func (v *visit) bare() (*client, error) {
 	v.close() // one at a time
-	conn, err := v.tour.tr.Open(v.ctx)
-	if err != nil {
-		return nil, fmt.Errorf("the server could not be reached: %w", err)
-	}
-	v.conns = append(v.conns, conn)
-	c := &client{conn: conn, era: v.era, o: v.tour.o, log: &v.log, waits: &v.tour.waits, version: string(v.era)}
-	c.http, _ = conn.(*httpConn)
-	return c, nil
+	c, err := v.tour.connect(v.ctx, v.era, &v.log)
+	v.client = c
+	return c, err
 }
 
 // open opens a connection and does the handshake.
@@ -203,22 +227,9 @@ func (v *visit) open() (*client, error) {
 		return nil, err
 	}
 	c.log = &transcript{} // the handshake is not part of the check
-	if _, err := c.shake(v.ctx); err != nil {
-		return nil, err
-	}
+	_, err = c.shake(v.ctx)
 	c.log = &v.log
-	return c, nil
-}
-
-// opened returns a check that opens a connection and does the handshake first.
-func opened(run func(*visit, *client) ruling) func(*visit) ruling {
-	return func(v *visit) ruling {
-		c, err := v.open()
-		if err != nil {
-			return bad("%v", err)
-		}
-		return run(v, c)
-	}
+	return c, err
 }
 
 // again returns c, or opens a new connection if c is nil because the last one is no longer usable.
@@ -230,36 +241,12 @@ func (v *visit) again(c *client) (*client, error) {
 }
 
 func (v *visit) close() {
-	for _, conn := range v.conns {
-		err := conn.Close()
-		if text := strings.TrimSpace(conn.Diagnostics()); text != "" {
-			v.stderr = candor.Public(text, 1000)
-		}
-		if err != nil {
-			v.stderr = strings.TrimSpace(v.stderr + "\n" + candor.Public(err.Error(), 200))
-		}
+	if v.client == nil {
+		return
 	}
-	v.conns = nil
-}
-
-// deadline returns a context that bounds one wait outside the client.
-func (v *visit) deadline() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(v.ctx, v.tour.o.Timeout)
-}
-
-// alive returns good if the server still answers.
-func (c *client) alive(v *visit) ruling {
-	if err := c.survives(v.ctx); err != nil {
-		return bad("%v", err)
+	v.client.close()
+	if text := v.client.diagnostics(); text != "" {
+		v.stderr = candor.Public(text, 1000)
 	}
-	return good()
+	v.client = nil
 }
-
-// good, bad and lacking are the three rulings.
-func good() ruling { return ruling{} }
-
-func bad(format string, args ...any) ruling { return ruling{failed: fmt.Sprintf(format, args...)} }
-
-func lacking(format string, args ...any) ruling { return ruling{skipped: fmt.Sprintf(format, args...)} }
-
-var errNotSpoken = errors.New("the server does not support this protocol era")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/mcpclient"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -23,10 +24,10 @@ type Options struct {
 	// Slow is a call that takes at least a second to answer, and ends when it is cancelled.
 	Slow Call
 
-	// Level is the highest level of the checks to run; 0 means [Manners].
-	Level Level
-	// Eras are the eras to check in, all of which the server must support; nil means every era that it supports.
-	Eras []Era
+	// ProtocolOnly omits the checks of the level "manners".
+	ProtocolOnly bool
+	// Eras are the eras to check in, "2025-11-25" or "2026-07-28", all of which the server must support; nil means every era that it supports.
+	Eras []string
 	// Only lists the checks to run besides the handshake, which every check needs; nil means all.
 	Only []string
 	// Skip maps the checks to omit to the reason, which is shown instead. A check without a reason is an error, so that omitted checks
@@ -47,7 +48,7 @@ type Call struct{ Tool, Arguments string }
 
 // params returns the params of tools/call.
 func (c Call) params() string {
-	return `{"name":` + quote(c.Tool) + `,"arguments":` + c.Arguments + `}`
+	return mcpclient.CallParams(c.Tool, c.Arguments)
 }
 
 // check returns an error if the arguments are not a JSON object.
@@ -62,7 +63,6 @@ func (c *Call) check() error {
 
 // filled returns the options with their default values, or an error if they are invalid.
 func (o Options) filled() (*Options, error) {
-	o.Level = cmp.Or(o.Level, Manners)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.Silence = cmp.Or(o.Silence, 200*time.Millisecond)
 	o.Oversize = cmp.Or(o.Oversize, 17<<20)
@@ -83,12 +83,9 @@ func (o Options) filled() (*Options, error) {
 		}
 	}
 	for _, era := range o.Eras {
-		if !slices.Contains(Eras(), era) {
-			errs = append(errs, fmt.Errorf("option Eras: %q: unknown era, want one of %v", era, Eras()))
+		if !slices.Contains(eras(), era) {
+			errs = append(errs, fmt.Errorf("option Eras: %q: unknown era, want one of %v", era, eras()))
 		}
-	}
-	if o.Level > Contract {
-		errs = append(errs, fmt.Errorf("option Level: %d: unknown level", o.Level))
 	}
 	if o.Timeout < 0 || o.Silence < 0 {
 		errs = append(errs, errors.New("options Timeout and Silence must be positive"))

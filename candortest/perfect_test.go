@@ -59,7 +59,7 @@ func everything() candortest.Options {
 		Tools:     []candortest.Call{{Tool: "add", Arguments: `{"left":1,"right":2}`}},
 		Failing:   []candortest.Call{{Tool: "fail", Arguments: `{"reason":"because"}`}},
 		Panicking: candortest.Call{Tool: "crash"}, Slow: candortest.Call{Tool: "wait"},
-		Level: candortest.Contract, Oversize: 32 << 10, Silence: 20 * time.Millisecond, Timeout: 10 * time.Second,
+		Oversize: 32 << 10, Silence: 20 * time.Millisecond, Timeout: 10 * time.Second,
 	}
 }
 
@@ -206,7 +206,7 @@ func (p *perfect) call(ctx context.Context, m *wire.Message, later func([]byte))
 		}
 		return result(m, `{"content":[{"type":"text","text":"3"}],"structuredContent":{"sum":3}}`)
 	case "fail":
-		return toolError(m, candor.ToolFailure(candor.CodeUnavailable, name, "The printer is out of paper."))
+		return toolError(m, candor.New(candor.CodeUnavailable, "The printer is out of paper.", candor.WithTool(name)))
 	case "crash":
 		return toolError(m, candor.New(candor.CodeInternalError, "", candor.WithTool(name)))
 	case "wait":

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"testing"
-	"time"
 )
 
 // serverVariable makes the test binary run as a misbehaving server.
@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "hang":
-		time.Sleep(time.Hour)
+		hang()
 	case "parent":
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), serverVariable+"=hang")
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		_ = child.Start()
 		fmt.Fprintln(os.Stderr, "started a child, password=hunter2hunter2")
 		_ = os.Stdout.Close() // so that the client does not wait for an answer
-		time.Sleep(time.Hour)
+		hang()
 	case "flood":
 		for {
 			fmt.Println(strings.Repeat("x", 1<<16))
@@ -43,4 +43,11 @@ func asServer(t *testing.T, kind string) *exec.Cmd {
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), serverVariable+"="+kind, "GORACE=atexit_sleep_ms=0") // the race detector sleeps before it exits
 	return cmd
+}
+
+// hang waits until the process is killed.
+func hang() {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt)
+	<-c
 }

@@ -1,65 +1,56 @@
 package candortest
 
-import "slices"
+import (
+	"cmp"
+	"slices"
 
-// Level is the source that requires a rule. Each level includes the ones before it.
-type Level uint8
-
-// The levels.
-const (
-	// Protocol has the rules that JSON-RPC 2.0 and the MCP specification require or recommend.
-	Protocol Level = iota + 1
-	// Manners has rules that no specification requires but every client and model needs: to keep running, to answer, to name
-	// the invalid field, to leak nothing.
-	Manners
-	// Contract has the rules of Candor's contract: the envelope, registered codes, retry advice, a readable first block.
-	Contract
+	"github.com/candor-mcp/candor/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe/rules"
+	"github.com/candor-mcp/candor/wire"
 )
 
-// String returns the level's name in lower case.
-func (l Level) String() string {
-	switch l {
-	case Protocol:
-		return "protocol"
-	case Manners:
-		return "manners"
-	case Contract:
-		return "contract"
-	default:
-		return "unknown"
-	}
-}
+// The levels of a rule: the source that requires it.
+const (
+	protocol = "protocol" // JSON-RPC 2.0 and the MCP specification require or recommend it
+	manners  = "manners"  // no specification requires it, but every client and model needs it: to answer, to name the invalid field, to leak nothing
+)
 
 // Rule is a rule that a check enforces. All texts are for people and may change; the ID is stable.
 type Rule struct {
-	ID    string // such as "parse-error"; the name of the subtest
-	Title string // the rule in one sentence
-	Level Level
-	Why   string // the consequence of a violation
-	Want  string // what a correct answer looks like
-	Fix   string // how to fix the server
-	Needs string // the option without which the check is skipped; "" for none
-	Eras  []Era  // the eras in which the rule applies
-	Stdio bool   // the check runs over stdio, or another line-based transport
-	HTTP  bool   // the check runs over HTTP
+	ID    string   // such as "parse-error"; the name of the subtest
+	Title string   // the rule in one sentence
+	Level string   // "protocol" if JSON-RPC 2.0 or MCP require it, or "manners" if only clients and models need it
+	Why   string   // the consequence of a violation
+	Fix   string   // how to fix the server
+	Needs string   // the option without which the check is skipped; "" for none
+	Eras  []string // the eras in which the rule applies
+	Stdio bool     // the check runs over stdio, or another line-based transport
+	HTTP  bool     // the check runs over HTTP
 }
 
 // Checks returns every rule in the order of the checks. The caller owns the slice.
 func Checks() []Rule {
-	rules := make([]Rule, len(checks))
+	all := make([]Rule, len(checks))
 	for i, c := range checks {
-		rules[i] = c.Rule
-		rules[i].Eras = c.eras()
-		rules[i].Stdio, rules[i].HTTP = c.on != overHTTP, c.on != overLines
+		all[i] = c.Rule
+		all[i].Eras = slices.Clone(c.Eras)
 	}
-	return rules
+	return all
 }
 
-// check is a rule with the code that enforces it.
+// check is a rule with its enforcement, which is one of send, run and wrong.
 type check struct {
 	Rule
-	on  reach
-	run func(*visit) ruling
+	on     reach
+	same   string // the rule of probe whose reason and fix replace missing ones
+	since  string // the protocol version that introduced the rule
+	offers string // the capability without which the rule has no meaning
+
+	send  []stimulus                   // messages, each of which must get an allowed answer
+	ids   bool                         // the answers must be JSON-RPC and carry the id of the request
+	run   func(*visit, *client) error  // on a connection after the handshake
+	about func(failure) bool           // the failures that wrong judges
+	wrong func(*visit, failure) string // returns what is wrong with a failure, "" for nothing
 }
 
 // reach is the set of transports over which a check runs.
@@ -71,19 +62,32 @@ const (
 	overHTTP
 )
 
-func (c *check) eras() []Era {
-	if c.Eras == nil {
-		return Eras()
+// checks has every check in the order in which they run: the handshake first, because all others need it.
+var checks = completed(slices.Concat(openingChecks, framingChecks, idChecks, methodChecks, argumentChecks, silenceChecks,
+	failureChecks, leakChecks, loadChecks, httpChecks))
+
+// completed sets the fields of the rules that follow from others.
+func completed(all []check) []check {
+	for i := range all {
+		c := &all[i]
+		same := rules.Get(c.same)
+		c.Why, c.Fix = cmp.Or(c.Why, same.Reason), cmp.Or(c.Fix, same.Fix)
+		c.Stdio, c.HTTP = c.on != overHTTP, c.on != overLines
+		if c.Eras == nil {
+			c.Eras = eras()
+		}
 	}
-	return slices.Clone(c.Eras)
+	return all
 }
 
-// checks has every check in the order in which they run: the handshake first, because all others need it.
-var checks = slices.Concat(openingChecks, framingChecks, idChecks, methodChecks, argumentChecks, silenceChecks,
-	failureChecks, numberChecks, leakChecks, loadChecks, httpChecks, contractChecks)
-
-// ruling is the result of a check.
-type ruling struct {
-	failed  string // the problem, "" if there is none
-	skipped string // what the check lacks, "" if nothing
+// breaks returns how a failure breaks the rule of probe that the check names.
+func breaks(v *visit, f failure) string {
+	request := wire.Parse(f.request, wire.Limits{})
+	name, _ := request.Params().Path("name").Str()
+	seen := &probe.Observation{
+		Case:    probe.Case{Tool: name, Group: probe.GroupDomain, Expect: probe.ExpectFailure},
+		Request: string(f.request), Response: string(f.Data), Status: f.Status, Outcome: probe.OutcomeAnswered,
+	}
+	t, _ := v.facts.tool(name)
+	return rules.Find(v.same, &probe.Server{Protocol: v.facts.version}, &probe.Tool{Name: name, OutputSchema: t.output}, seen)
 }

@@ -5,17 +5,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/mcpclient"
 )
 
-// transcript is a bounded record of the messages of a check: the first messages and the number of further ones.
-type transcript struct {
-	out, in page
-}
+// transcript is a bounded record of the messages of a check.
+type transcript struct{ sent, got page }
 
-// page holds raw lines and formats them only on demand, because most checks pass and need no text.
+// page holds the first messages, the last one, and the number of those between. It formats them only on demand, because
+// most checks pass and need no text.
 type page struct {
 	lines []line
 	more  int
@@ -33,14 +32,12 @@ const (
 	maxStart = 4 * maxLine // redaction may shorten the text
 )
 
-func (t *transcript) sent(raw []byte) { t.out.add("", raw) }
-
-func (t *transcript) got(f Frame) {
+func (p *page) message(m mcpclient.Message) {
 	prefix := ""
-	if f.Status != 0 {
-		prefix = fmt.Sprintf("HTTP %d %s ", f.Status, f.Type)
+	if m.Status != 0 {
+		prefix = fmt.Sprintf("HTTP %d %s ", m.Status, m.Type)
 	}
-	t.in.add(prefix, f.Data)
+	p.add(prefix, m.Data)
 }
 
 func (p *page) add(prefix string, raw []byte) {
@@ -51,11 +48,10 @@ func (p *page) add(prefix string, raw []byte) {
 	p.lines = append(p.lines, line{prefix, bytes.Clone(raw[:min(len(raw), maxStart)]), len(raw)})
 }
 
-// String returns the lines. The last one is always the last message.
 func (p *page) String() string {
-	texts := make([]string, len(p.lines))
-	for i, l := range p.lines {
-		texts[i] = strings.TrimSpace(l.prefix + showStart(l.start, l.size))
+	var texts []string
+	for _, l := range p.lines {
+		texts = append(texts, strings.TrimSpace(l.prefix+l.String()))
 	}
 	if p.more > 0 {
 		texts = slices.Insert(texts, maxLines-1, fmt.Sprintf("… %d more …", p.more))
@@ -64,36 +60,21 @@ func (p *page) String() string {
 }
 
 // show returns raw as one short, redacted line of text.
-func show(raw []byte) string { return showStart(raw[:min(len(raw), maxStart)], len(raw)) }
+func show(raw []byte) string {
+	return line{start: raw[:min(len(raw), maxStart)], size: len(raw)}.String()
+}
 
-func showStart(start []byte, size int) string {
-	text := strings.Replace(readable(start), string(Era2026.meta()), "{…}", 1) // every request has it
-	text = candor.Public(text, maxLine)
-	if size > len(start) {
-		text += fmt.Sprintf(" (%d bytes)", size)
+// invisible escapes characters that a finding must show.
+var invisible = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\ufeff", `\ufeff`)
+
+func (l line) String() string {
+	text := invisible.Replace(strings.ToValidUTF8(strings.TrimRight(string(l.start), "\n"), "\ufffd"))
+	text = candor.Public(strings.Replace(text, shownMeta, "{…}", 1), maxLine)
+	if l.size > len(l.start) {
+		text += fmt.Sprintf(" (%d bytes)", l.size)
 	}
 	return text
 }
 
-// readable escapes bytes that are not text and invisible characters, so that the finding shows them.
-func readable(raw []byte) string {
-	raw = bytes.TrimRight(raw, "\n")
-	var b strings.Builder
-	for len(raw) > 0 {
-		r, size := utf8.DecodeRune(raw)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, raw[0])
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\ufeff':
-			b.WriteString(`\ufeff`)
-		default:
-			b.Write(raw[:size])
-		}
-		raw = raw[size:]
-	}
-	return b.String()
-}
+// shownMeta is the _meta of every request of the newer era.
+var shownMeta = strings.TrimSuffix(strings.TrimPrefix(string(mcpclient.AddMeta(nil, clientName)), `{"_meta":`), "}")

@@ -2,20 +2,14 @@ package client
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
-	"net"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/codes/dual"
-	"github.com/candor-mcp/candor/codes/ratelimit"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/record"
 )
 
 // Caller calls tools and repeats a call if its error advises that and a second call cannot have a second effect. Set Session;
@@ -24,19 +18,14 @@ import (
 // A failed call is repeated if all of this holds:
 //
 //   - its retry advice is retryable_immediate or retryable_after_ms;
-//   - the tool is annotated readOnlyHint or idempotentHint, or the error proves that the tool did not run (see below);
+//   - the tool is annotated readOnlyHint or idempotentHint, or the error proves that the tool did not run;
 //   - MaxAttempts, MaxWait, the deadline of the context and Budget allow it. A wait that would exceed them is not started.
 //
-// These errors prove that the tool did not run, if they were read from the peer's envelope and the code is not inferred:
-//
-//	by the server or gateway   RATE_LIMITED, E_RL_EXCEEDED, TOO_MANY_CALLS, TOO_MANY_SESSIONS, TOOL_LOCK_TIMEOUT
-//	by the gateway             CIRCUIT_OPEN, GATEWAY_DRAINING
-//	by the gateway             AUDIT_LOG_FAILED, AUDIT_LOCK_FAILED without details.code: the call was not forwarded
-//	by the transport           no connection could be opened, or the answer was the HTTP status 429
-//
-// An AUDIT_ error with details.code reports a failure that could not be recorded, so the tool did run. An AUDIT_ error of a
-// server proves nothing, because a tool may have a ledger too. Neither does a code in a text or in the result of a tool, because
-// the tool was running, nor a lost connection, a timeout or the HTTP status 503.
+// [contract.ProvesNoEffect] says which errors prove that: refusals of the server or of a gateway before the tool ran,
+// and a connection that could not be opened. A text, a code or an envelope of a tool proves nothing, because the tool
+// was running, nor does a lost connection, a timeout or the HTTP status 503. After the HTTP status 429 the call is
+// repeated, but the error does not advise to: the SDK reports an answer alike that it could not resume because of that
+// status, and after that it sends nothing more in the session.
 type Caller struct {
 	Session *mcp.ClientSession
 
@@ -70,7 +59,7 @@ const (
 // CallTool calls a tool, repeats the call where that is advised and safe, and returns the last result and its error as [Decode]
 // reads it. details.attempts of the error is the number of attempts. If the advice was to retry, details.retryStopped says why
 // CallTool did not: attempts, wait, effect, budget or cancelled. If a second call could have a second effect, the error is
-// not_retryable, as it is from Decode. The result is the server's, also beside an error.
+// not_retryable, as it is from [Decode]. The result is the server's, also beside an error.
 func (c *Caller) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, *candor.Error) {
 	var name string
 	if params != nil {
@@ -91,7 +80,7 @@ func (c *Caller) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp
 		if !e.Retry().Retryable() {
 			return result, withAttempts(e, attempt, "")
 		}
-		wait, stopped := c.plan(ctx, e, d.notRun, name, attempt, waited)
+		wait, stopped := c.plan(ctx, e, d.refused(), name, attempt, waited)
 		if stopped == "" && !pause(ctx, wait) {
 			stopped = "cancelled"
 		}
@@ -127,7 +116,7 @@ func (c *Caller) attempt(ctx context.Context, params *mcp.CallToolParams) (*mcp.
 // careful returns e with advice that cannot cause a second effect, unless the peer's envelope gave the advice or the tool may be
 // called twice.
 func (c *Caller) careful(ctx context.Context, e *candor.Error, d decoded, name string) *candor.Error {
-	if d.from == fromEnvelope || d.notRun || contract.ProvesNoEffect(e) || c.repeatable(ctx, name) {
+	if d.advised() || contract.ProvesNoEffect(e) || c.repeatable(ctx, name) {
 		return e
 	}
 	return contract.AvoidSecondEffect(e)
@@ -145,8 +134,8 @@ func withAttempts(e *candor.Error, attempts int, stopped string) *candor.Error {
 	return e.With(candor.WithDetails(details.With("attempts", attempts)))
 }
 
-// plan returns the wait before the next attempt, or the reason why there is none.
-func (c *Caller) plan(ctx context.Context, e *candor.Error, notRun bool, name string, attempt int, waited time.Duration) (time.Duration, string) {
+// plan returns the wait before the next attempt, or the reason not to make one.
+func (c *Caller) plan(ctx context.Context, e *candor.Error, refused bool, name string, attempt int, waited time.Duration) (time.Duration, string) {
 	if attempt >= orDefault(c.MaxAttempts, 3) {
 		return 0, "attempts"
 	}
@@ -160,7 +149,7 @@ func (c *Caller) plan(ctx context.Context, e *candor.Error, notRun bool, name st
 		return 0, "cancelled"
 	case delay >= left:
 		return 0, "wait"
-	case !notRun && !c.repeatable(ctx, name):
+	case !refused && !contract.ProvesNoEffect(e) && !c.repeatable(ctx, name):
 		return 0, "effect"
 	case !c.withdraw():
 		return 0, "budget"
@@ -204,42 +193,6 @@ func (c *Caller) withdraw() bool {
 	}
 	c.spent++
 	return true
-}
-
-var (
-	// refusals are the codes with which a server or gateway refuses a call before it runs the tool.
-	refusals = []candor.Code{
-		candor.CodeRateLimited, ratelimit.Exceeded, candor.CodeTooManyCalls, candor.CodeTooManySessions,
-		dual.ToolLockTimeout,
-	}
-	// gatewayRefusals prove the same only if they are from a gateway.
-	gatewayRefusals = []candor.Code{candor.CodeCircuitOpen, candor.CodeGatewayDraining}
-)
-
-// provesNotRun reports whether an error proves that the tool did not run. The table is in the documentation of [Caller].
-func provesNotRun(e *candor.Error, from source) bool {
-	by, code := e.Origin().By, e.Code()
-	switch {
-	case from == fromHere:
-		return by == candor.PartyTransport && (code == candor.CodeRateLimited || neverConnected(e))
-	case from == fromText, e.Origin().Inferred:
-		return false
-	case by == candor.PartyGateway && record.IsAudit(code):
-		return e.Details().Get("code").IsZero()
-	case by == candor.PartyGateway && slices.Contains(gatewayRefusals, code):
-		return true
-	default:
-		return (by == candor.PartyGateway || by == candor.PartyServer) && slices.Contains(refusals, code)
-	}
-}
-
-// neverConnected reports whether an error says that no connection was opened, so that nothing was sent.
-func neverConnected(err error) bool {
-	var (
-		name *net.DNSError
-		op   *net.OpError
-	)
-	return errors.As(err, &name) || errors.As(err, &op) && op.Op == "dial"
 }
 
 // repeatable reports whether the tool is known to be read-only or idempotent.

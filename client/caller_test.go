@@ -15,7 +15,6 @@ import (
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/dual"
-	"github.com/candor-mcp/candor/codes/ratelimit"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -152,29 +151,12 @@ func TestCallWithPossibleEffectIsNotRepeated(t *testing.T) {
 	})
 }
 
-// provesNotRun repeats the table in the documentation of Caller.
+// provesNotRun repeats the rule of [contract.ProvesNoEffect] for errors without details.
 func provesNotRun(code candor.Code, by candor.Party, inferred bool) bool {
 	if inferred {
 		return false
 	}
-	switch code {
-	case candor.CodeLedgerFailed, candor.CodeLedgerLocked:
-		return by == candor.PartyGateway
-	case candor.CodeCircuitOpen, candor.CodeGatewayDraining:
-		return by == candor.PartyGateway
-	case candor.CodeRateLimited, ratelimit.Exceeded, candor.CodeTooManyCalls, candor.CodeTooManySessions,
-		dual.ToolLockTimeout:
-		return by == candor.PartyGateway || by == candor.PartyServer
-	}
-	return false
-}
-
-func TestAnUnrecordedFailureOfAToolThatRanIsNotReplayed(t *testing.T) {
-	withRig(t, nil, func(t *testing.T, r *retryRig) {
-		r.script = always(candor.RetryableImmediately(candor.CodeLedgerFailed, "",
-			candor.WithDetails(map[string]any{"code": "candor/INTERNAL_ERROR"})))
-		checkStopped(t, r, r.call(t.Context()), 1, "effect")
-	})
+	return by != candor.PartyTool && code.Info().Effect == "none"
 }
 
 func TestTimeoutIsRetriedOnlyForIdempotentTools(t *testing.T) {
@@ -252,23 +234,8 @@ func TestChangedAnnotationsAreSeen(t *testing.T) {
 				r.ran.Add(1)
 				return nil, candor.RetryableImmediately(candor.CodeUnavailable, "")
 			})
-		time.Sleep(time.Second) // waits for the notification, in the bubble's time
+		time.Sleep(time.Second) // the time of the bubble: the server delays its notification
 		r.ran.Store(0)
-		checkStopped(t, r, r.call(t.Context()), 1, "effect")
-	})
-}
-
-func TestAnUnknownToolIsTakenToHaveEffects(t *testing.T) {
-	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
-		r.script = always(candor.RetryableImmediately(candor.CodeUnavailable, ""))
-		r.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-				if method == "tools/list" {
-					return nil, errors.New("no list today")
-				}
-				return next(ctx, method, req)
-			}
-		})
 		checkStopped(t, r, r.call(t.Context()), 1, "effect")
 	})
 }

@@ -18,10 +18,6 @@
 // Let a [Caller] decide. It waits as long as the error asks for and repeats a call only if a second call cannot have a second
 // effect.
 //
-// # How do I log failures without being flooded?
-//
-// An [Aggregator] reports the first error of a kind at once and counts those that follow.
-//
 // # What if a server reports failures as successes?
 //
 // [DecodeSuspected] also returns an error for a result that only looks like a failure, with a confidence below 1.

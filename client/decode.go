@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/usercode"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -43,7 +43,7 @@ func Decode(result *mcp.CallToolResult, err error) *candor.Error {
 }
 
 // DecodeSuspected is [Decode] that also returns an error for a successful result that looks like a failure. The confidence is 1
-// for an error that Decode returns, less for one that was guessed from the shape or the words of the result, and 0 without an
+// for an error that [Decode] returns, less for one that was guessed from the shape or the words of the result, and 0 without an
 // error. Use a guess for a log or a counter, not for a decision: a tool that reads files may return any text. Successful results
 // of more than 256 KiB are not examined.
 func DecodeSuspected(result *mcp.CallToolResult, err error) (e *candor.Error, confidence float64) {
@@ -58,25 +58,29 @@ func DecodeError(err error) *candor.Error { return decodeError(err).err }
 type decoded struct {
 	err        *candor.Error
 	confidence float64
-	from       source
-	notRun     bool // the error proves that the tool did not run
+	enveloped  bool // the error was read from the peer's envelope
 }
-
-// source says where the error of a call was read.
-type source int
-
-const (
-	fromText     source = iota // in texts, or in members that are not Candor's
-	fromEnvelope               // in the peer's envelope
-	fromHere                   // on this side of the connection: the peer did not answer
-)
 
 // careful returns the error with advice that cannot cause a second effect, unless the peer's envelope gave the advice.
 func (d decoded) careful() *candor.Error {
-	if d.err == nil || d.from == fromEnvelope || d.notRun {
+	if d.err == nil || d.advised() {
 		return d.err
 	}
 	return contract.AvoidSecondEffect(d.err)
+}
+
+// refused reports whether the server answered the request, or the resumption of its stream, with HTTP 429. The SDK
+// reports both alike. After the second it sends nothing more, so the call may be repeated in either case, but only in
+// this session.
+func (d decoded) refused() bool {
+	by := d.err.Origin()
+	return d.err.Code() == candor.CodeRateLimited && by.By == candor.PartyTransport && by.Inferred && !d.enveloped
+}
+
+// advised reports whether the peer's envelope gives the retry advice. The advice for a class that this version does not know is not
+// relied on.
+func (d decoded) advised() bool {
+	return d.enveloped && d.err.Details().Get("said").Get("class").IsZero()
 }
 
 func decode(result *mcp.CallToolResult, err error, suspect bool) decoded {
@@ -87,7 +91,7 @@ func decode(result *mcp.CallToolResult, err error, suspect bool) decoded {
 	switch {
 	case result == nil:
 		return decoded{err: candor.New(candor.CodeEmptyResult, "", candor.WithOrigin(candor.PartyServer, true)), confidence: 1}
-	case result.IsError, hasEnvelope(result):
+	case result.IsError, result.Meta[dialect.MetaKey] != nil:
 	case !suspect, textSize(result) > maxSuspect:
 		return decoded{} // most results are successes, so they are not encoded again
 	default:
@@ -106,12 +110,7 @@ func decode(result *mcp.CallToolResult, err error, suspect bool) decoded {
 	if r.Error == nil {
 		return decoded{}
 	}
-	d := decoded{err: r.Error, confidence: r.Confidence}
-	if readsEnvelope(result) {
-		d.from = fromEnvelope
-	}
-	d.notRun = provesNotRun(d.err, d.from)
-	return d
+	return decoded{err: r.Error, confidence: r.Confidence, enveloped: readsEnvelope(result)}
 }
 
 // maxSuspect bounds the successful results that are examined, in bytes: the texts of failures are short.
@@ -128,28 +127,12 @@ func textSize(result *mcp.CallToolResult) int {
 	return n
 }
 
-// decodeError reads an error. Its methods may be the user's code, so they run under a time limit unless their type is known.
+// decodeError reads an error.
 func decodeError(err error) decoded {
 	if err == nil {
 		return decoded{}
 	}
-	if usercode.Trusted(err) {
-		return readError(err)
-	}
-	d, failed := usercode.Call(usercode.Limit, func() decoded { return readError(err) })
-	if failed != nil {
-		d = decoded{err: usercode.AsError(failed).With(candor.WithOrigin(candor.PartyClient, false)), confidence: 1, from: fromHere}
-	}
-	return d
-}
-
-func readError(err error) decoded {
-	d := decoded{confidence: 1, from: fromHere}
-	if !usercode.Finite(err) {
-		d.err = candor.From(err).With(candor.WithOrigin(candor.PartyClient, false))
-		return d
-	}
-	d.from = errorSource(err)
+	d := decoded{confidence: 1, enveloped: holdsEnvelope(err)}
 	var own *candor.Error
 	if errors.As(err, &own) {
 		if own == nil {
@@ -157,56 +140,45 @@ func readError(err error) decoded {
 		}
 		d.err = own
 	} else {
-		method, text := splitCallError(err.Error())
-		e := readPeer(err, method, text)
+		e := readPeer(err, calledMethod(err.Error()))
 		if e == nil {
 			e = readLocal(err)
 		}
 		// The peer's cause is not replaced by the text of err, which only repeats the message.
 		d.err = e.With(candor.WithCause(err), candor.WithCauseText(e.Cause()))
 	}
-	d.notRun = provesNotRun(d.err, d.from)
 	return d
 }
 
-// errorSource returns the source of the error that [DecodeError] reads from err.
-func errorSource(err error) source {
+// holdsEnvelope reports whether err is a JSON-RPC error of the peer with an envelope in its data.
+func holdsEnvelope(err error) bool {
 	peer, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || peer == nil {
-		return fromHere
+		return false
 	}
 	v, bad := wire.ParseValue(peer.Data, wire.Limits{})
-	if bad == nil && v.Path(dialect.MetaKey).Present() {
-		return fromEnvelope
-	}
-	return fromText
+	return bad == nil && v.Path(dialect.MetaKey).Present()
 }
 
-// hasEnvelope reports whether a result has a member under Candor's name in its _meta.
-func hasEnvelope(result *mcp.CallToolResult) bool {
-	_, ok := result.Meta[dialect.MetaKey]
-	return ok
-}
-
-// readsEnvelope reports whether a result has a valid envelope in its _meta.
+// readsEnvelope reports whether a result has a valid envelope in its _meta or structuredContent.
 func readsEnvelope(result *mcp.CallToolResult) bool {
-	raw, err := json.Marshal(result.Meta[dialect.MetaKey])
-	if err != nil {
-		return false
+	for _, member := range []any{result.Meta[dialect.MetaKey], result.StructuredContent} {
+		if raw, err := json.Marshal(member); err == nil {
+			if v, err := wire.ParseValue(raw, wire.Limits{}); err == nil {
+				if _, err := dialect.ReadCandor(v); err == nil {
+					return true
+				}
+			}
+		}
 	}
-	v, err := wire.ParseValue(raw, wire.Limits{})
-	if err != nil {
-		return false
-	}
-	_, err = dialect.ReadCandor(v)
-	return err == nil
+	return false
 }
 
 // readResponse applies the rules of package contract to a response. The method may be empty.
 func readResponse(line []byte, method string) contract.Reading {
 	x := contract.Exchange{Response: wire.Parse(line, wire.Limits{}), At: time.Now()}
 	if method != "" {
-		call := wire.AppendString([]byte(`{"jsonrpc":"2.0","id":0,"method":`), method)
+		call := jsontext.AppendString([]byte(`{"jsonrpc":"2.0","id":0,"method":`), method)
 		request := wire.Parse(append(call, '}'), wire.Limits{})
 		x.Request = &request
 	}
@@ -216,28 +188,29 @@ func readResponse(line []byte, method string) contract.Reading {
 // readRPCError applies the rules of package contract to a JSON-RPC error.
 func readRPCError(code int64, message string, data []byte, method string) *candor.Error {
 	line := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":0,"error":{"code":`), code, 10)
-	line = wire.AppendString(append(line, `,"message":`...), message)
+	line = jsontext.AppendString(append(line, `,"message":`...), message)
 	if len(data) > 0 {
 		line = append(append(line, `,"data":`...), data...)
 	}
 	return readResponse(append(line, "}}"...), method).Error
 }
 
-// splitCallError splits the text that the SDK gives to the failure of a call, as in `calling "tools/call": text`.
-func splitCallError(text string) (method, rest string) {
+// calledMethod returns the method in the text that the SDK gives to the failure of a call, as in `calling "tools/call": text`, or "".
+func calledMethod(text string) string {
 	after, ok := strings.CutPrefix(text, "calling ")
 	if !ok {
-		return "", text
+		return ""
 	}
-	name, err := strconv.QuotedPrefix(after)
+	method, err := strconv.QuotedPrefix(after)
 	if err != nil {
-		return "", text
+		return ""
 	}
-	method, _ = strconv.Unquote(name)
-	return method, strings.TrimPrefix(after[len(name):], ": ")
+	method, _ = strconv.Unquote(method)
+	return method
 }
 
-// sdkErrors are the errors of the SDK itself that have the type of a peer's error. It does not export them.
+// sdkErrors are the errors of the SDK itself that have the type of a peer's error. It does not export them. A peer that uses such a
+// number and message looks the same.
 var sdkErrors = map[int64]string{
 	-32003: "client is closing",
 	-32004: "server is closing",
@@ -245,29 +218,10 @@ var sdkErrors = map[int64]string{
 }
 
 // readPeer returns the error that the peer sent, or nil if it sent none.
-func readPeer(err error, method, text string) *candor.Error {
-	var peer *jsonrpc.Error
-	if errors.As(err, &peer) && peer != nil {
-		message, internal := sdkErrors[peer.Code]
-		// A peer may use the number, and even the words, of an SDK error. Then its error is the whole text.
-		if !internal || peer.Message != message || len(peer.Data) > 0 || text == peer.Message {
-			return readRPCError(peer.Code, peer.Message, peer.Data, method)
-		}
+func readPeer(err error, method string) *candor.Error {
+	peer, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok || peer == nil || sdkErrors[peer.Code] == peer.Message && len(peer.Data) == 0 {
 		return nil
 	}
-	return readMisreported(err)
-}
-
-// readMisreported returns the error of a peer that used the number of an SDK error. The SDK then reports that the connection is
-// closed, which it is not, and keeps only the text.
-func readMisreported(err error) *candor.Error {
-	after, ok := strings.CutPrefix(err.Error(), mcp.ErrConnectionClosed.Error()+": ")
-	if !ok || !errors.Is(err, mcp.ErrConnectionClosed) {
-		return nil
-	}
-	method, text := splitCallError(after)
-	if method == "" || strings.HasPrefix(text, sdkErrors[-32003]) || strings.HasPrefix(text, sdkErrors[-32004]) {
-		return nil
-	}
-	return readRPCError(jsonrpc.CodeInternalError, text, nil, method)
+	return readRPCError(peer.Code, peer.Message, peer.Data, method)
 }

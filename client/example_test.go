@@ -3,11 +3,9 @@ package client_test
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/client"
 )
 
@@ -17,7 +15,7 @@ func ExampleDecode() {
 	e := client.Decode(result, nil)
 	fmt.Println(e.Code(), e.Class(), e.Retry().Retryable(), e.Origin().Inferred)
 	// Output:
-	// candor/UPSTREAM_RATE_LIMITED rate_limited true true
+	// candor/UPSTREAM_RATE_LIMITED rate_limited false true
 }
 
 // A failure on this side of the connection has the origin client or transport.
@@ -26,16 +24,4 @@ func ExampleDecodeError() {
 	fmt.Println(e.Code(), e.Origin().By)
 	// Output:
 	// candor/INTERNAL_ERROR client
-}
-
-// An Aggregator reports the first error of a kind at once and the others together.
-func ExampleAggregator() {
-	a := &client.Aggregator{Window: time.Hour, Report: func(g client.Aggregate) { fmt.Println(g.First.Code(), g.Count) }}
-	for range 5 {
-		a.Add(candor.New(candor.CodeTimeout, "", candor.WithTool("search")))
-	}
-	a.Stop()
-	// Output:
-	// candor/TIMEOUT 1
-	// candor/TIMEOUT 4
 }

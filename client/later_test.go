@@ -50,3 +50,13 @@ func TestClientReadsACodeOfALaterVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestAdviceOfAnUnknownClassIsNotFollowed checks that it becomes not_retryable, and is kept in details.
+func TestAdviceOfAnUnknownClassIsNotFollowed(t *testing.T) {
+	const envelope = `{"code":"ON_STRIKE","class":"on_strike","message":"m","retry":{"kind":"retryable_immediate"},"domain":"rail","number":7,"origin":{"by":"server","inferred":false}}`
+	e := client.Decode(&mcp.CallToolResult{IsError: true, Content: []mcp.Content{}, Meta: mcp.Meta{dialect.MetaKey: json.RawMessage(envelope)}}, nil)
+	if e == nil || e.Retry().Retryable() || e.Details().Get("said").Get("retry").String() != `"retryable_immediate"` {
+		raw, _ := e.MarshalJSON()
+		t.Errorf("%s", raw)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -42,7 +43,11 @@ func readLocal(err error) *candor.Error {
 		return local(candor.CodeUpstreamGone, candor.PartyTransport, err)
 	}
 	if code := candor.From(err).Code(); code == candor.CodeUpstreamUnreachable || code == candor.CodeUpstreamTimeout {
-		return local(code, candor.PartyTransport, err)
+		e := local(code, candor.PartyTransport, err)
+		if neverConnected(err) {
+			e = e.With(candor.WithDetails(map[string]any{"effect": "none"}))
+		}
+		return e
 	}
 	if code := statusCode(err.Error()); code.Valid() {
 		// The SDK keeps only the text of the status.
@@ -57,6 +62,15 @@ func readLocal(err error) *candor.Error {
 	return local(candor.CodeInternalError, candor.PartyClient, err)
 }
 
+// neverConnected reports whether an error says that no connection was opened, so that nothing was sent.
+func neverConnected(err error) bool {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return true
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
+
 func local(code candor.Code, by candor.Party, err error) *candor.Error {
 	return candor.New(code, "", candor.WithOrigin(by, false), candor.WithTime(time.Now()), candor.WithCause(err))
 }
@@ -64,14 +78,14 @@ func local(code candor.Code, by candor.Party, err error) *candor.Error {
 // statusCode returns the code for an error that ends in the text of an HTTP status, as in `sending "tools/call": Bad Request`.
 func statusCode(text string) candor.Code {
 	if !strings.Contains(text, "sending ") {
-		return candor.Code{}
+		return 0
 	}
 	for status, code := range httpguard.StatusCodes {
 		if strings.HasSuffix(text, ": "+http.StatusText(status)) {
 			return code
 		}
 	}
-	return candor.Code{}
+	return 0
 }
 
 // isDecoding reports whether a response was received but could not be decoded. The SDK uses the errors of several libraries.

@@ -8,11 +8,10 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
@@ -76,25 +75,6 @@ func TestServerThatEndsIsUpstreamGone(t *testing.T) {
 	checkLocal(t, after, candor.CodeUpstreamGone, candor.PartyTransport)
 	if !errors.Is(after, mcp.ErrConnectionClosed) {
 		t.Error("the closed connection cannot be recognised")
-	}
-}
-
-func TestPeerErrorWithNumberOfTheSDKIsRead(t *testing.T) {
-	var said jsonrpc.Error
-	session := clientPaths["pipe"](t, toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		sent := said
-		return nil, &sent
-	}))
-	for _, said = range []jsonrpc.Error{
-		{Code: -32003, Message: "429 Too Many Requests"},
-		{Code: -32004, Message: "429 Too Many Requests"},
-		{Code: -32005, Message: "429 Too Many Requests"},
-		{Code: -32005, Message: "rejected by transport"}, // even the message of the SDK
-	} {
-		e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
-		if e.Origin().By != candor.PartyServer || !strings.HasPrefix(e.Message(), said.Message) {
-			t.Errorf("%+v is read as %v of %q", said, e, e.Origin().By)
-		}
 	}
 }
 
@@ -194,4 +174,43 @@ func isToolCall(r *http.Request) bool {
 	body, err := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return err == nil && bytes.Contains(body, []byte(`"tools/call"`))
+}
+
+// TestTooManyRequestsIsRepeatedOnlyInItsSession answers the request with HTTP 429, or begins an answer that cannot be
+// resumed because of that status. The SDK reports both alike, so the advice is not to call again, and a Caller repeats
+// what cannot have a second effect.
+func TestTooManyRequestsIsRepeatedOnlyInItsSession(t *testing.T) {
+	t.Parallel()
+	for name, begins := range map[string]bool{"the request is refused": false, "the stream is not resumed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var effects, asked atomic.Int64
+			server := toolServer("pay", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				effects.Add(1)
+				return &mcp.CallToolResult{}, nil
+			})
+			inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
+			session := clientOf(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Header.Get("Last-Event-ID") != "", isToolCall(r) && !begins && asked.Add(1) == 1:
+					http.Error(w, "sorry", http.StatusTooManyRequests)
+				case isToolCall(r) && begins:
+					effects.Add(1)
+					w.Header().Set("Content-Type", "text/event-stream")
+					_, _ = io.WriteString(w, "id: 7\nretry: 1\ndata: \n\n") // the client may be gone
+				default:
+					inner.ServeHTTP(w, r)
+				}
+			}))})
+			pay := &mcp.CallToolParams{Name: "pay"}
+			_, e := (&client.Caller{Session: session, MaxJitter: 1}).CallTool(t.Context(), pay)
+			if effects.Load() != 1 || (e != nil) != begins || e != nil && e.Retry().Retryable() {
+				t.Errorf("%d effects: %v", effects.Load(), e)
+			}
+		})
+	}
+	e := client.Decode(statusServer(t, http.StatusTooManyRequests).CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))
+	if e.Retry().Retryable() || e.Details().Get("said").Get("retryAfterMs").String() != "1000" {
+		t.Errorf("%v %s %s", e, e.Retry(), e.Details())
+	}
 }

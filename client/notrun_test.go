@@ -54,36 +54,3 @@ func TestCallerTrustsOnlyEnvelopesOfTheServer(t *testing.T) {
 		}
 	}
 }
-
-// TestCallerDoesNotRepeatErrorOfNestedServer calls a tool that passes on the refusal of another server. The tool has run, so the
-// client must not treat the error as a refusal of the call.
-func TestCallerDoesNotRepeatErrorOfNestedServer(t *testing.T) {
-	foreign := candor.New(candor.CodeRateLimited, "", candor.WithOrigin(candor.PartyServer, false))
-	effects := 0
-	server := mcp.NewServer(&mcp.Implementation{Name: "pays", Version: "1"}, nil)
-	mcp.AddTool(server, &mcp.Tool{Name: "typed"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		effects++
-		return nil, nil, foreign
-	})
-	server.AddTool(&mcp.Tool{Name: "raw", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			effects++
-			return nil, foreign
-		})
-	boundary.Install(server, boundary.Options{})
-	here, there := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(t.Context(), here, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil).Connect(t.Context(), there, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, tool := range []string{"typed", "raw"} {
-		caller := &client.Caller{Session: session, MaxAttempts: 3}
-		_, e := caller.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
-		if e.Code() != candor.CodeRateLimited || e.Origin().By != candor.PartyTool || effects != i+1 {
-			t.Errorf("%s: %v by %s, and %d effects", tool, e, e.Origin().By, effects)
-		}
-	}
-}

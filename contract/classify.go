@@ -29,6 +29,8 @@ type Exchange struct {
 	At time.Time
 	// Ref is the correlation id to put into the error.
 	Ref string
+	// Quote moves the suggestion of an envelope to details.said. A gateway sets it, because the words of a peer are not its own.
+	Quote bool
 
 	captured bool // Response comes from recorded text
 	silent   bool // the request was a notification
@@ -143,7 +145,7 @@ func classifyResult(x *Exchange) Conclusion {
 	default:
 		found := classifySuccess(x, &a)
 		if found.Certainty == Suspected && x.Request != nil {
-			found.Source = askOf(x.Request).source()
+			found.Source = callFactsOf(x.Request).source()
 		}
 		return found
 	}
@@ -201,7 +203,7 @@ func classifySuccess(x *Exchange, a *answer) Conclusion {
 	return classifyPayload(x, a.content, a.structured)
 }
 
-// unfinished reports whether the result is neither a success nor a failure yet.
+// unfinished reports whether the result is not final.
 func (a *answer) unfinished() bool {
 	return a.resultType.Is("input_required") || a.resultType.Is("task") || a.task.Type() == wire.TypeObject
 }
@@ -220,16 +222,16 @@ func classifyLegacy(x *Exchange, old wire.Value) Conclusion {
 
 func classifyPayload(x *Exchange, content, structured wire.Value) Conclusion {
 	switch rule, ok := suspectContent(x, content); {
-	case ok:
+	case ok && !blocked(structured):
 		return suspected(rule)
-	case rule == ruleBlocked:
+	case ok, rule == ruleBlocked:
 		return certain(VerdictClean, ruleBlocked)
 	}
 	if structured.Type() == wire.TypeObject && len(structured.Raw()) <= maxPayload && hasFailureNames(structured.Raw(), false) {
 		if blocked(structured) {
 			return certain(VerdictClean, ruleBlocked)
 		}
-		if rule, ok := suspectValue(structured, askOf(x.Request)); ok {
+		if rule, ok := suspectValue(structured, callFactsOf(x.Request)); ok {
 			return suspected(rule)
 		}
 	}
@@ -239,9 +241,9 @@ func classifyPayload(x *Exchange, content, structured wire.Value) Conclusion {
 // maxPayload is the largest JSON payload that is searched for a failure. Error objects are small; larger payloads are data.
 const maxPayload = 64 << 10
 
-// suspectContent examines the first text block that is not empty, because some clients show no other, and then the next few. The
-// parser has noted the first block; the others are walked only if that block has no text.
-func suspectContent(x *Exchange, content wire.Value) (Rule, bool) {
+// suspectContent examines the first text block that is not empty, because some clients show no other. The parser has noted the first
+// block; the others are walked only if that block has no text.
+func suspectContent(x *Exchange, content wire.Value) (string, bool) {
 	text, ok := firstText(x, content)
 	kind, _ := x.Response.ResultFirst("content", "type")
 	switch {
@@ -250,31 +252,7 @@ func suspectContent(x *Exchange, content wire.Value) (Rule, bool) {
 	case !ok:
 		return "", false
 	}
-	if rule, ok := suspectBlock(x, text); ok || rule == ruleBlocked {
-		return rule, ok
-	}
-	return suspectLater(x, content, text)
-}
-
-// suspectLater examines the blocks after the first: a tool that began well may end in an error.
-func suspectLater(x *Exchange, content, first wire.Value) (Rule, bool) {
-	if more := len(content.Raw()) - len(first.Raw()); len(content.Raw()) > considered || more < 2*len(`{"type":"text","text":}`) {
-		return "", false
-	}
-	n := 0
-	for block := range content.Elements() {
-		text, _ := block.Get("text")
-		if n++; n == 1 || n > 4 || !holdsMessage(text) {
-			continue
-		}
-		var l line
-		inside := text.Raw()[1 : len(text.Raw())-1]
-		l.read(inside, true)
-		if (strong.begins(&l) || hasAnyPrefix(inside, foreignOpenings)) && askOf(x.Request).source() == sourceOwn {
-			return ruleErrorText, true
-		}
-	}
-	return "", false
+	return suspectBlock(x, text)
 }
 
 func firstText(x *Exchange, content wire.Value) (wire.Value, bool) {
@@ -300,7 +278,7 @@ func holdsMessage(text wire.Value) bool {
 }
 
 // suspectBlock examines one text block. It applies the cheap checks first, on the raw bytes.
-func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
+func suspectBlock(x *Exchange, text wire.Value) (string, bool) {
 	inside := text.Raw()[1 : len(text.Raw())-1]
 	switch firstByte(inside) {
 	case '{', '[':
@@ -312,7 +290,7 @@ func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 			if blocked(v) {
 				return ruleBlocked, false
 			}
-			return suspectValue(v, askOf(x.Request))
+			return suspectValue(v, callFactsOf(x.Request))
 		}
 	}
 	if isErrorPage(text, x.Request) {
@@ -321,7 +299,7 @@ func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 	if !looksLikeFailure(inside) {
 		return "", false
 	}
-	return suspectText(text, askOf(x.Request))
+	return suspectText(text, callFactsOf(x.Request))
 }
 
 // mayBeJSON distinguishes a JSON list or object from text in brackets, such as "[ERROR] no such page", by the byte after the

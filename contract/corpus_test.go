@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -45,61 +44,36 @@ func orNull(raw []byte) []byte {
 	return raw
 }
 
-// figure is one row of the table: the share of matching records, by record and by server, and the required share.
+// figure is one row of the table: the share of matching records, and the required share in percent.
 type figure struct {
-	name         string
-	hits, all    int
-	perServer    map[string][2]int
-	atLeast      float64 // percent of records
-	atMost       float64
-	bounded      bool // atMost applies
-	missed       []string
-	missedMarked bool // the examples show hits instead of misses
+	name            string
+	hits, all       int
+	atLeast, atMost float64
+	bounded         bool // atMost applies, and the examples show hits instead of misses
+	examples        []string
 }
 
 func (f *figure) add(r *corpus.Record, hit bool) {
 	f.all++
-	if f.perServer == nil {
-		f.perServer = make(map[string][2]int)
-	}
-	c := f.perServer[r.Server]
-	c[1]++
 	if hit {
 		f.hits++
-		c[0]++
 	}
-	f.perServer[r.Server] = c
-	if hit == f.missedMarked {
-		f.missed = append(f.missed, fmt.Sprintf("%s %s %s\n    %.200s\n    %.400s", r.Server, r.Tool, r.Case, r.Request, r.Response))
+	if hit == f.bounded {
+		f.examples = append(f.examples, fmt.Sprintf("%s %s %s\n    %.200s\n    %.400s", r.Server, r.Tool, r.Case, r.Request, r.Response))
 	}
-}
-
-func (f *figure) percent() float64 { return 100 * float64(f.hits) / float64(max(f.all, 1)) }
-
-// macro returns the mean over servers, so that a few servers with many records do not dominate.
-func (f *figure) macro() float64 {
-	sum := 0.0
-	for _, c := range f.perServer {
-		sum += 100 * float64(c[0]) / float64(c[1])
-	}
-	return sum / float64(max(len(f.perServer), 1))
 }
 
 func (f *figure) check(t *testing.T) string {
 	t.Helper()
-	asked := fmt.Sprintf(">= %.0f %%", f.atLeast)
+	percent := 100 * float64(f.hits) / float64(max(f.all, 1))
+	want := fmt.Sprintf(">= %.0f %%", f.atLeast)
 	if f.bounded {
-		asked = fmt.Sprintf("<= %.0f %%", f.atMost)
+		want = fmt.Sprintf("<= %.0f %%", f.atMost)
 	}
-	bad := f.all == 0 || f.percent() < f.atLeast || f.bounded && f.percent() > f.atMost
-	if bad {
-		t.Errorf("%s: %.1f %%, want %s; for example\n  %s", f.name, f.percent(), asked,
-			strings.Join(f.missed[:min(len(f.missed), 5)], "\n  "))
+	if f.all == 0 || percent < f.atLeast || f.bounded && percent > f.atMost {
+		t.Errorf("%s: %.1f %%, want %s; for example\n  %s", f.name, percent, want, strings.Join(f.examples[:min(len(f.examples), 5)], "\n  "))
 	}
-	if os.Getenv("SHOW") != "" && strings.Contains(f.name, os.Getenv("SHOW")) {
-		t.Logf("%s:\n  %s", f.name, strings.Join(f.missed, "\n  "))
-	}
-	return fmt.Sprintf("%-62s %5d of %5d  %5.1f %%  %5.1f %%  %s\n", f.name, f.hits, f.all, f.percent(), f.macro(), asked)
+	return fmt.Sprintf("%-62s %5d of %5d  %5.1f %%  %s\n", f.name, f.hits, f.all, percent, want)
 }
 
 var (
@@ -116,14 +90,14 @@ const sentDelayMs = 37_000
 func TestRecordedServers(t *testing.T) {
 	flagged := figure{name: "flagged failures read with code, class and retry", atLeast: 100}
 	masked := figure{name: "masked failures found", atLeast: 95}
-	okSure := figure{name: "true successes called certain failures", bounded: true, missedMarked: true}
-	okGuess := figure{name: "ok_* suspected", atMost: 5, bounded: true, missedMarked: true}
-	plain := figure{name: "plain successes suspected", atMost: 1, bounded: true, missedMarked: true}
-	tricky := figure{name: "tricky successes suspected", atMost: 12, bounded: true, missedMarked: true}
+	okSure := figure{name: "true successes called certain failures", bounded: true}
+	okGuess := figure{name: "ok_* suspected", atMost: 5, bounded: true}
+	plain := figure{name: "plain successes suspected", atMost: 1, bounded: true}
+	tricky := figure{name: "tricky successes suspected", atMost: 12, bounded: true}
 	limits := figure{name: "429s that say so read as rate limits", atLeast: 100}
 	delays := figure{name: "429s whose delay is in the bytes keep it", atLeast: 100}
 	fields := figure{name: "validation failures that name the field have it in details", atLeast: 95}
-	secrets := figure{name: "answers with a planted secret in the output", bounded: true, missedMarked: true}
+	secrets := figure{name: "answers with a planted secret in the output", bounded: true}
 	told := figure{name: "flagged failures with more than a last resort (for information)"}
 
 	records := append(load(t, corpus.Failures), load(t, corpus.Successes)...)
@@ -165,7 +139,7 @@ func TestRecordedServers(t *testing.T) {
 			fields.add(r, got.Error != nil && names(got.Error, r))
 		}
 	}
-	table := fmt.Sprintf("%-62s %14s  %7s  %7s\n", "", "", "records", "servers")
+	table := ""
 	for _, f := range []*figure{&flagged, &told, &masked, &okSure, &okGuess, &plain, &tricky, &limits, &delays, &fields, &secrets} {
 		table += f.check(t)
 	}

@@ -1,36 +1,21 @@
 package contract
 
-import "github.com/candor-mcp/candor"
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/redact"
+)
 
 // strength is the weight of one piece of evidence.
-type strength uint8
+type strength string
 
 // The strengths. Weak evidence fits several codes and never decides, because misleading advice is worse than no advice.
 const (
-	strengthNone   strength = iota
-	strengthWeak            // listed by [Explain], but does not decide
-	strengthFair            // prose
-	strengthStrong          // machine-readable: a number, a status, an errno, a validator's list
-	strengthSaid            // the peer named a registered code itself
+	strengthNone   strength = "none"
+	strengthWeak   strength = "weak"   // listed by [Explain], but does not decide
+	strengthFair   strength = "fair"   // prose
+	strengthStrong strength = "strong" // machine-readable: a number, a status, an errno, a validator's list
+	strengthSaid   strength = "said"   // the peer named a registered code itself
 )
-
-// String returns the strength as [Explain] prints it.
-func (s strength) String() string {
-	switch s {
-	case strengthSaid:
-		return "said"
-	case strengthStrong:
-		return "strong"
-	case strengthFair:
-		return "fair"
-	case strengthWeak:
-		return "weak"
-	case strengthNone:
-		return "none"
-	default:
-		return "none"
-	}
-}
 
 // Evidence is the result of one reader for a failure.
 type Evidence struct {
@@ -60,12 +45,13 @@ func weakly(code candor.Code, why string) finding   { return finding{code, stren
 // evidenceReader looks for one kind of evidence.
 type evidenceReader struct {
 	kind string
-	read func(h *heard) finding
+	read func(h *answerText) finding
 }
 
 // evidenceReaders are run in this order, and the first that finds more than weak evidence decides. The order goes from
 // machine-readable evidence to prose.
 var evidenceReaders = []evidenceReader{
+	{"denial", readDenial},
 	{"code", readCode},
 	{"missing", readMissing},
 	{"number", readNumber},
@@ -75,6 +61,7 @@ var evidenceReaders = []evidenceReader{
 	{"answer", readAnswer},
 	{"symbol", readSymbol},
 	{"fields", readFields},
+	{"elsewhere", readElsewhere},
 	{"words", readWords},
 	{"exception", readException},
 	{"connection", readConnection},
@@ -82,18 +69,18 @@ var evidenceReaders = []evidenceReader{
 	{"vague-number", readVagueNumber},
 }
 
-// infer returns the code for a failure. It always finds one.
-func infer(h *heard) inference {
+// infer returns the finding that decides the code of a failure. It always has a code.
+func infer(h *answerText) finding {
 	for i := range evidenceReaders {
-		if f := evidenceReaders[i].read(h); f.code.Valid() && f.strength > strengthWeak {
-			return inference{code: f.code, said: f.strength == strengthSaid}
+		if f := evidenceReaders[i].read(h); f.code.Valid() && f.strength != strengthWeak {
+			return f
 		}
 	}
-	return inference{code: lastResort(h.verdict)}
+	return finding{code: lastResort(h.verdict)}
 }
 
 // Explain returns all evidence for the code of a failure, in the order in which it is weighed. It returns nil for a clean answer,
-// and for a lost, malformed or stray one, whose verdict alone gives the code.
+// and for a lost, malformed or stray one: its verdict alone gives the code.
 func Explain(x *Exchange) []Evidence {
 	f := Classify(x)
 	switch f.Verdict {
@@ -102,12 +89,12 @@ func Explain(x *Exchange) []Evidence {
 		return nil
 	}
 	if e := spoken(x); e != nil {
-		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: strengthSaid.String(), Why: "the answer carries an error in a known dialect", Decided: true}}
+		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: string(strengthSaid), Why: "the answer carries an error in a known dialect", Decided: true}}
 	}
-	return listEvidence(newHeard(x, f.Verdict))
+	return listEvidence(newAnswerText(x, f.Verdict))
 }
 
-func listEvidence(h *heard) []Evidence {
+func listEvidence(h *answerText) []Evidence {
 	var all []Evidence
 	decided := false
 	for _, r := range evidenceReaders {
@@ -115,13 +102,13 @@ func listEvidence(h *heard) []Evidence {
 		if !f.code.Valid() {
 			continue
 		}
-		wins := !decided && f.strength > strengthWeak
+		wins := !decided && f.strength != strengthWeak
 		decided = decided || wins
-		all = append(all, Evidence{Kind: r.kind, Code: f.code, Strength: f.strength.String(), Why: Redact(f.why), Decided: wins})
+		all = append(all, Evidence{Kind: r.kind, Code: f.code, Strength: string(f.strength), Why: redact.Text(f.why), Decided: wins})
 	}
 	if !decided {
 		all = append(all, Evidence{
-			Kind: "none", Code: lastResort(h.verdict), Strength: strengthNone.String(),
+			Kind: "none", Code: lastResort(h.verdict), Strength: string(strengthNone),
 			Why: "nothing said for certain what failed; the message has the server's words", Decided: true,
 		})
 	}

@@ -28,7 +28,7 @@ func ExampleRead() {
 func ExampleNormalise() {
 	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"boom"}}`), wire.Limits{})
 	e := candor.New(candor.CodeUpstreamError, "boom", candor.WithRef("r1"), candor.WithOrigin(candor.PartyServer, true))
-	out, err := contract.Normalise(nil, &m, e, candor.JSONOptions{})
+	out, err := contract.Normalise(nil, &m, e, contract.Client{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,9 +39,4 @@ func ExampleNormalise() {
 	// Output:
 	// "UPSTREAM_ERROR"
 	// 7 "boom"
-}
-
-func ExampleRedact() {
-	fmt.Println(contract.Redact("GET https://ana:hunter2@example.com/a failed in /home/ana/notes/a.txt"))
-	// Output: GET https://[redacted:url-credentials]@example.com/a failed in …/a.txt
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ParseExchange reads one recorded line: a JSON-RPC response, or {"request": …, "response": …, "tool": …}. The optional tool is
-// the called tool as its server lists it; only its inputSchema is used. A null response means that no answer came. A response that
-// is a string is the message as it was captured, which may be cut short. The bytes must not change while the exchange is in use.
-// ParseExchange returns an error for a line that is not JSON.
+// ParseExchange reads one recorded line: a JSON-RPC response, or {"request": …, "response": …, "tool": …}. The optional
+// tool is the called tool as its server lists it; only its inputSchema is used. A null response means that no answer
+// came. A response that is a string is the message as it was captured, which may be cut short. The bytes must not
+// change while the exchange is in use. ParseExchange returns an error for a line that is not JSON.
 func ParseExchange(line []byte) (*Exchange, error) {
 	line = bytes.TrimSpace(line)
 	v, err := wire.ParseValue(line, wire.Limits{AllowLoneSurrogates: true})
@@ -77,8 +77,8 @@ func (x *Exchange) setAnswer(answer wire.Value) error {
 	return nil
 }
 
-// cutTail is the maximum distance of a flaw from the end of a captured text for which the recorder is blamed. It allows for a mark
-// that says how much was omitted.
+// cutTail is the maximum distance of a flaw from the end of a captured text for which the recorder is blamed. It allows
+// for a mark that says how much was omitted.
 const cutTail = 64
 
 // cutShort reports whether a captured message ends in the middle of a result, because the recorder stopped.

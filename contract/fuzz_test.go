@@ -71,7 +71,7 @@ func FuzzNormalise(f *testing.F) {
 		if got.Error == nil || got.Certainty != contract.Certain {
 			return
 		}
-		once, err := contract.Normalise(nil, &m, got.Error, candor.JSONOptions{})
+		once, err := contract.Normalise(nil, &m, got.Error, contract.Client{})
 		if err != nil {
 			t.Fatalf("normalising a sound message: %v", err)
 		}
@@ -85,7 +85,7 @@ func checkNormalised(t *testing.T, original, once []byte, e *candor.Error) {
 	if m.Err() != nil {
 		t.Fatalf("the normalised message is malformed: %v\n%s", m.Err(), once)
 	}
-	twice, err := contract.Normalise(nil, &m, e, candor.JSONOptions{})
+	twice, err := contract.Normalise(nil, &m, e, contract.Client{})
 	if err != nil || !bytes.Equal(once, twice) {
 		t.Fatalf("not idempotent (%v):\n%s\n%s", err, once, twice)
 	}

@@ -1,19 +1,11 @@
 package contract
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/codes/kaiza"
 )
-
-// inference is the code of a failure, and whether the peer named it.
-type inference struct {
-	code candor.Code
-	said bool // the peer named this code; otherwise it was inferred
-}
 
 // lastResort returns the code for a failure without usable evidence.
 func lastResort(v Verdict) candor.Code {
@@ -37,7 +29,7 @@ func lastResort(v Verdict) candor.Code {
 
 // readCode finds a registered code among the symbols. The innermost symbol wins, because callers add the outer ones. A vague
 // symbol, such as INTERNAL_ERROR, counts only without a status or an errno.
-func readCode(h *heard) finding {
+func readCode(h *answerText) finding {
 	for i := len(h.Symbols) - 1; i >= 0; i-- {
 		c, ok := candor.LookupSymbol(h.Symbols[i])
 		if ok && !vague(c) {
@@ -46,7 +38,7 @@ func readCode(h *heard) finding {
 	}
 	// Other systems use numbers from 1000 on, too: in a text, or beside an HTTP status, the number is not ours.
 	if h.Numbered && h.Number >= 1000 && h.verdict == VerdictProtocol && h.Status == 0 {
-		if c, ok := candor.LookupNumber(int(h.Number)); ok {
+		if c := candor.Code(h.Number); c.Valid() {
 			return finding{c, strengthSaid, "the server's own number " + strconv.FormatInt(h.Number, 10)}
 		}
 	}
@@ -70,15 +62,15 @@ func vague(c candor.Code) bool {
 }
 
 // readMissing distinguishes an unknown tool, resource, prompt and method; servers use the same numbers for all of them.
-func readMissing(h *heard) finding {
+func readMissing(h *answerText) finding {
 	switch {
-	case h.UnknownTool || h.method == "tools/call" && inText(h.text, unknownTool):
+	case h.UnknownTool || h.method == "tools/call" && inText(h.text, &tables().UnknownTool):
 		return h.missingTool()
-	case h.Numbered && h.method != "tools/call" && inText(h.text, tooEarly):
+	case h.Numbered && h.method != "tools/call" && inText(h.text, &tables().TooEarly):
 		return strongly(candor.CodeNotInitialized, "a protocol error that says it is too early")
-	case h.Numbered && strings.HasSuffix(h.method, "/list") && (h.Number == -32602 || inText(h.text, badCursor)):
+	case h.Numbered && strings.HasSuffix(h.method, "/list") && (h.Number == -32602 || inText(h.text, &tables().BadCursor)):
 		return strongly(candor.CodeInvalidCursor, "a protocol error for a list")
-	case h.Numbered && h.method != "" && h.method != "tools/call" && !h.OfRequest && inText(h.text, unknownMethod):
+	case h.Numbered && h.method != "" && h.method != "tools/call" && !h.OfRequest && inText(h.text, &tables().UnknownMethod):
 		return strongly(candor.CodeMethodNotFound, "a protocol error that names the method")
 	case h.missesNamed("resources/read"):
 		return strongly(candor.CodeResourceNotFound, "a protocol error for resources/read")
@@ -92,15 +84,15 @@ func readMissing(h *heard) finding {
 }
 
 // missesNamed reports whether the failure is a protocol error for the given method that says that the named thing does not exist.
-func (h *heard) missesNamed(method string) bool {
-	return h.method == method && h.Numbered && h.Number != -32601 && !h.OfRequest && inText(h.text, notThere)
+func (h *answerText) missesNamed(method string) bool {
+	return h.method == method && h.Numbered && h.Number != -32601 && !h.OfRequest && inText(h.text, &tables().NotThere)
 }
 
 // missingTool returns the finding for words that say that a tool does not exist. If the called tool is known to exist, the words
 // mean another tool unless they name the called one.
-func (h *heard) missingTool() finding {
+func (h *answerText) missingTool() finding {
 	const why = "the words say that the tool is unknown"
-	if h.schema.known() && h.Tool != h.ask.tool && !strings.Contains(h.Text, h.ask.tool) {
+	if h.schema.known() && h.Tool != h.call.tool && !strings.Contains(h.Text, h.call.tool) {
 		return weakly(candor.CodeToolNotFound, why+", but the server lists the tool that was called")
 	}
 	return strongly(candor.CodeToolNotFound, why)
@@ -116,7 +108,7 @@ var numbers = map[int64]candor.Code{
 	-32042: candor.CodePreconditionFailed, // retired: the user had to visit a URL first
 }
 
-func readNumber(h *heard) finding {
+func readNumber(h *answerText) finding {
 	if c, ok := numbers[h.Number]; ok && h.Numbered {
 		return strongly(c, "the number "+strconv.FormatInt(h.Number, 10))
 	}
@@ -124,7 +116,7 @@ func readNumber(h *heard) finding {
 }
 
 // readVagueNumber reads the numbers that servers use for any failure. It runs last.
-func readVagueNumber(h *heard) finding {
+func readVagueNumber(h *answerText) finding {
 	c := h.vagueNumber()
 	why := "the number " + strconv.FormatInt(h.Number, 10)
 	switch {
@@ -137,7 +129,7 @@ func readVagueNumber(h *heard) finding {
 	}
 }
 
-func (h *heard) vagueNumber() candor.Code {
+func (h *answerText) vagueNumber() candor.Code {
 	switch {
 	case h.Number == -32602 && h.method == "tools/call" && !h.OfRequest:
 		return candor.CodeInvalidArguments
@@ -152,12 +144,12 @@ func (h *heard) vagueNumber() candor.Code {
 	case h.Number >= 400 && h.Number <= 599:
 		return statusCode(int(h.Number))
 	default:
-		return candor.Code{}
+		return 0
 	}
 }
 
 // readOutput finds a validator's complaint about the tool's own result.
-func readOutput(h *heard) finding {
+func readOutput(h *answerText) finding {
 	if h.OfOutput {
 		return strongly(candor.CodeOutputInvalid, "a validator complains about the tool's own result")
 	}
@@ -165,21 +157,22 @@ func readOutput(h *heard) finding {
 }
 
 // readSymbol reads error symbols of other systems by their parts: rate_limit_exceeded, AuthenticationError, invalid_request_error.
-func readSymbol(h *heard) finding {
+func readSymbol(h *answerText) finding {
 	f := h.symbolFinding()
-	if f.code == candor.CodeInternalError {
+	unset := f.code == candor.CodeInvalidArguments && strings.IndexByte(h.text, echoWord) < 0 && inText(h.text, &tables().Unset)
+	if f.code == candor.CodeInternalError || unset {
 		return finding{} // less specific than the text; see readVagueSymbol
 	}
 	return f
 }
 
 // readVagueSymbol reads a symbol that only says that something failed.
-func readVagueSymbol(h *heard) finding { return h.symbolFinding() }
+func readVagueSymbol(h *answerText) finding { return h.symbolFinding() }
 
-func (h *heard) symbolFinding() finding {
+func (h *answerText) symbolFinding() finding {
 	for i := len(h.Symbols) - 1; i >= 0; i-- {
 		words := strings.Join(splitName(h.Symbols[i]), " ")
-		if c := inWords(words, symbolLexicon); c.Valid() {
+		if c := inSymbols(words); c.Valid() {
 			return fairly(h.refused(c), "the code word "+h.Symbols[i])
 		}
 	}
@@ -188,20 +181,20 @@ func (h *heard) symbolFinding() finding {
 
 // snakeFinding reads a lower-case symbol at the end of a sentence, as in "An API error occurred: channel_not_found". Names of
 // arguments are not symbols.
-func (h *heard) snakeFinding() finding {
+func (h *answerText) snakeFinding() finding {
 	text := strings.TrimRight(h.text, " .\n")
 	word := text[strings.LastIndexAny(text, " \n\"'(")+1:]
 	if len(h.Issues) > 0 || !strings.Contains(word, "_") || strings.ToLower(word) != word || h.schema.has(word) || !strings.HasSuffix(strings.TrimSpace(text[:len(text)-len(word)]), ":") {
 		return finding{}
 	}
-	if c := inWords(strings.Join(splitName(word), " "), symbolLexicon); c.Valid() {
+	if c := inSymbols(strings.Join(splitName(word), " ")); c.Valid() {
 		return fairly(h.refused(c), "the code word "+word)
 	}
 	return finding{}
 }
 
 // refused maps a failed sign-in to the party that must sign in. Outside of tool calls that is always the caller.
-func (h *heard) refused(c candor.Code) candor.Code {
+func (h *answerText) refused(c candor.Code) candor.Code {
 	if c == candor.CodeUpstreamUnauthenticated && !h.isTool() {
 		return candor.CodeUnauthenticated
 	}
@@ -210,7 +203,7 @@ func (h *heard) refused(c candor.Code) candor.Code {
 
 // readStatus reads the HTTP status of the response that the tool got. Some services use one status for several failures; for
 // those, the text may decide.
-func readStatus(h *heard) finding {
+func readStatus(h *answerText) finding {
 	if h.Status < 400 || h.Status > 599 {
 		return finding{}
 	}
@@ -227,32 +220,23 @@ func readStatus(h *heard) finding {
 var ambiguous = map[int]bool{400: true, 403: true, 429: true}
 
 // limitWords returns the code for text about a limit or a refused key, which is more specific than an ambiguous status.
-func (h *heard) limitWords() (code candor.Code, words string) {
+func (h *answerText) limitWords() (code candor.Code, words string) {
 	m, words := h.meaningOf(h.text)
 	switch {
 	case m == nil:
-		return candor.Code{}, ""
-	case m.code == candor.CodeRateLimited:
+		return 0, ""
+	case m.Code == candor.CodeRateLimited:
 		return candor.CodeUpstreamRateLimited, words
-	case m.code == candor.CodeQuotaExceeded, m.code == candor.CodeUpstreamUnauthenticated && h.Status == 400:
-		return m.code, words
+	case m.Code == candor.CodeQuotaExceeded, m.Code == candor.CodeUpstreamUnauthenticated && h.Status == 400:
+		return m.Code, words
 	default:
-		return candor.Code{}, ""
+		return 0, ""
 	}
 }
 
-// statuses maps HTTP statuses to codes. Other statuses are mapped by their first digit.
-var statuses = map[int]candor.Code{
-	401: candor.CodeUpstreamUnauthenticated, 402: candor.CodePaymentRequired, 403: candor.CodeUpstreamForbidden,
-	404: candor.CodeUpstreamNotFound, 408: candor.CodeUpstreamTimeout, 409: candor.CodeUpstreamConflict, 410: candor.CodeUpstreamNotFound,
-	412: candor.CodeUpstreamConflict, 413: candor.CodeTooLarge, 415: candor.CodeUnsupported, 423: candor.CodeUpstreamConflict,
-	425: candor.CodeUpstreamUnavailable, 429: candor.CodeUpstreamRateLimited, 431: candor.CodeTooLarge, 451: candor.CodeUpstreamForbidden,
-	501: candor.CodeUnsupported, 502: candor.CodeUpstreamUnavailable, 503: candor.CodeUpstreamUnavailable,
-	504: candor.CodeUpstreamTimeout, 507: candor.CodeDiskFull, 529: candor.CodeUpstreamUnavailable,
-}
-
+// statusCode returns the code of an HTTP status. A status without a code of its own is mapped by its first digit.
 func statusCode(status int) candor.Code {
-	if c, ok := statuses[status]; ok {
+	if c, ok := tables().Status[status]; ok {
 		return c
 	}
 	if status >= 500 {
@@ -261,21 +245,8 @@ func statusCode(status int) candor.Code {
 	return candor.CodeUpstreamRejected
 }
 
-var errnos = map[string]candor.Code{
-	"ENOENT": kaiza.FileNotFound, "ENOTDIR": kaiza.InvalidPath, "EISDIR": kaiza.InvalidPath,
-	"ENAMETOOLONG": kaiza.InvalidPath, "ELOOP": kaiza.InvalidPath, "EEXIST": kaiza.FileAlreadyExists,
-	"EACCES": candor.CodePermissionDenied, "EPERM": candor.CodePermissionDenied, "EROFS": candor.CodePermissionDenied,
-	"ENOSPC": candor.CodeDiskFull, "EDQUOT": candor.CodeDiskFull, "EMFILE": candor.CodeUnavailable, "ENFILE": candor.CodeUnavailable,
-	"EBUSY": candor.CodeUnavailable, "EAGAIN": candor.CodeUnavailable, "ENOMEM": candor.CodeUnavailable, "EIO": candor.CodeDataCorrupt,
-	"ETIMEDOUT": candor.CodeUpstreamTimeout, "ESOCKETTIMEDOUT": candor.CodeUpstreamTimeout, "ECONNABORTED": candor.CodeUpstreamTimeout,
-	"EADDRINUSE": candor.CodeConflict, "ENOTEMPTY": candor.CodeConflict,
-}
-
 // readErrno reads a system error together with the operation that failed.
-func readErrno(h *heard) finding {
-	if shellMisses(h.Text) {
-		return strongly(candor.CodeDependencyMissing, "a shell did not find a program")
-	}
+func readErrno(h *answerText) finding {
 	if h.Errno == "" {
 		return finding{}
 	}
@@ -283,12 +254,12 @@ func readErrno(h *heard) finding {
 	switch {
 	case h.Errno == "EINVAL":
 		return weakly(candor.CodeInvalidArguments, why+", which any system call may return")
-	case h.Errno == "ENOENT" || h.Errno == "EACCES" || h.Errno == "ENOTDIR":
-		if c, verb := h.attempted(); c.Valid() {
-			return strongly(c, why+" of "+verb)
-		}
+	case h.Errno == "ENOENT" && inText(h.text, &tables().Starting):
+		return strongly(candor.CodeDependencyMissing, why+" of starting a program")
+	case (h.Errno == "ENOENT" || h.Errno == "EACCES") && inText(h.text, &tables().Dialling):
+		return strongly(candor.CodeUpstreamUnreachable, why+" of connecting")
 	}
-	if c, ok := errnos[h.Errno]; ok {
+	if c, ok := tables().Errno[h.Errno]; ok {
 		return strongly(c, why)
 	}
 	for _, head := range []string{"ECONN", "EHOST", "ENET", "EAI", "ENOTFOUND", "EPIPE", "EPROTO", "ESOCKET", "CERT", "ENOTCONN"} {
@@ -299,53 +270,8 @@ func readErrno(h *heard) finding {
 	return finding{}
 }
 
-// shellMisses reports whether a shell did not find a program, as in "/bin/sh: 1: jq: not found".
-func shellMisses(text string) bool {
-	_, after, found := strings.Cut(text, "/sh: ")
-	line, _, _ := strings.Cut(after, "\n")
-	return found && strings.HasSuffix(strings.TrimSpace(line), ": not found")
-}
-
-// attempted returns the code for a path error by the operation beside it: starting a program, or connecting to a socket. The zero
-// Code means a file.
-func (h *heard) attempted() (code candor.Code, verb string) {
-	switch {
-	case inText(h.text, starting) || h.missesProgram():
-		if h.Errno == "EACCES" {
-			return candor.CodePermissionDenied, "starting a program"
-		}
-		return candor.CodeDependencyMissing, "starting a program"
-	case inText(h.text, dialling):
-		return candor.CodeUpstreamUnreachable, "connecting"
-	default:
-		return candor.Code{}, ""
-	}
-}
-
-// starting phrases describe starting a program.
-var starting = newPhrasebook(`
-	spawn|spawnsync|execve|execvp|posix_spawn|fork|createprocess|popen|subprocess
-	exec: … file|executable
-	shared object|libraries|library
-	error|failed|unable|cannot to? executing|launching|launch|execute|exec|spawn
-`)
-
-// dialling phrases describe opening a connection.
-var dialling = newPhrasebook(`
-	connect|dial
-	dialing|connecting
-`)
-
-// missesProgram recognises "[Errno 2] No such file or directory: 'ffmpeg'": a name without a directory or an extension that is not
-// in the call.
-func (h *heard) missesProgram() bool {
-	_, name, ok := strings.Cut(h.Text, "o such file or directory: ")
-	name = strings.Trim(strings.TrimSpace(name), "'\"")
-	return ok && h.Errno == "ENOENT" && h.ask.known && name != "" && !strings.ContainsAny(name, `/\. `+"\n") && !slices.Contains(h.values, name)
-}
-
 // readFields blames the caller for failing fields, in the arguments of a tool or in the request around them.
-func readFields(h *heard) finding {
+func readFields(h *answerText) finding {
 	if len(h.Issues) == 0 {
 		return finding{}
 	}
@@ -356,8 +282,22 @@ func readFields(h *heard) finding {
 	return strongly(candor.CodeInvalidArguments, why)
 }
 
+// readElsewhere finds a rejection of a field that is no argument, for arguments that fit the schema: a service behind the tool rejected the
+// request that the tool made.
+func readElsewhere(h *answerText) finding {
+	if !h.others || h.verdict == VerdictMasked || h.OfRequest || !h.isTool() || h.schema.fit() != fitYes {
+		return finding{}
+	}
+	switch readWords(h).code {
+	case 0, candor.CodePermissionDenied, candor.CodeUnsupported, candor.CodeNotFound: // as a field is not allowed, not supported or unknown
+	default:
+		return finding{}
+	}
+	return fairly(candor.CodeUpstreamRejected, "the words find fault with a field that is not an argument")
+}
+
 // readConnection reads the words of common libraries for a lost connection.
-func readConnection(h *heard) finding {
+func readConnection(h *answerText) finding {
 	if h.Disconnected {
 		return fairly(candor.CodeUpstreamUnreachable, "words for a lost connection")
 	}
@@ -365,33 +305,19 @@ func readConnection(h *heard) finding {
 }
 
 // readException reads the name of an exception. It looks up known names first and then the parts of the name, as in SocketError.
-func readException(h *heard) finding {
+func readException(h *answerText) finding {
 	if h.Exception == "" {
 		return finding{}
 	}
 	why := "the exception " + h.Exception
-	if c, ok := exceptions[h.Exception]; ok {
+	if c, ok := tables().Exception[h.Exception]; ok {
 		if c == candor.CodeInvalidArguments && h.schema.fit() == fitYes {
 			return weakly(c, why+", but the arguments fit the tool's schema")
 		}
 		return fairly(c, why)
 	}
-	if c := inWords(strings.Join(splitName(h.Exception), " "), symbolLexicon); c.Valid() && c != candor.CodeInvalidArguments && c != candor.CodeInternalError {
+	if c := inSymbols(strings.Join(splitName(h.Exception), " ")); c.Valid() && c != candor.CodeInvalidArguments && c != candor.CodeInternalError {
 		return fairly(h.refused(c), why)
 	}
 	return finding{}
-}
-
-var exceptions = map[string]candor.Code{
-	"FileNotFoundError": kaiza.FileNotFound, "FileExistsError": kaiza.FileAlreadyExists,
-	"PermissionError": candor.CodePermissionDenied, "TimeoutError": candor.CodeTimeout, "AbortError": candor.CodeCancelled,
-	"ConnectionError": candor.CodeUpstreamUnreachable, "ConnectError": candor.CodeUpstreamUnreachable,
-	"ConnectionRefusedError": candor.CodeUpstreamUnreachable, "ConnectionResetError": candor.CodeUpstreamUnreachable,
-	"ReadTimeout": candor.CodeUpstreamTimeout, "ConnectTimeout": candor.CodeUpstreamTimeout,
-	"JSONDecodeError": candor.CodeUpstreamBadResponse, "ValidationError": candor.CodeInvalidArguments, "ZodError": candor.CodeInvalidArguments,
-	"ModuleNotFoundError": candor.CodeDependencyMissing, "ImportError": candor.CodeDependencyMissing,
-	"NotImplementedError": candor.CodeUnsupported, "MemoryError": candor.CodeUnavailable,
-	"TypeError": candor.CodeInternalError, "ReferenceError": candor.CodeInternalError, "AttributeError": candor.CodeInternalError,
-	"KeyError": candor.CodeInternalError, "IndexError": candor.CodeInternalError, "NullPointerException": candor.CodeInternalError,
-	"AssertionError": candor.CodeInternalError, "RangeError": candor.CodeInternalError,
 }

@@ -1,8 +1,11 @@
 package contract
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -12,8 +15,8 @@ type inputSchema struct {
 	schema, args wire.Value
 
 	searched bool
-	names    map[string]bool // names of all properties at any depth, folded; empty if the schema declares none
-	tails    map[string]bool // the last words of those names, such as id for projectId
+	names    map[string][]string // the properties at any depth by their folded names; empty if the schema declares none
+	tails    map[string]bool     // the last words of those names, such as id for projectId
 
 	judged bool
 	fitted fit
@@ -43,46 +46,91 @@ func (s *inputSchema) search() {
 	if s.schema.Type() != wire.TypeObject {
 		return
 	}
-	s.names, s.tails = make(map[string]bool), make(map[string]bool)
+	s.names, s.tails = make(map[string][]string), make(map[string]bool)
 	nodes := maxSchemaNodes
-	s.collect(s.schema, &nodes, maxSchemaDepth)
+	s.collect(s.schema, "", &nodes, maxSchemaDepth)
 }
 
-// collect records the names under every "properties" member, at any depth.
-func (s *inputSchema) collect(v wire.Value, nodes *int, depth int) {
-	if depth == 0 {
+// inPlace are the keywords with schemas for the same value.
+var inPlace = map[string]bool{"allOf": true, "anyOf": true, "oneOf": true, "if": true, "then": true, "else": true}
+
+// unplaced is the pointer of a value that has none, such as an item of a list.
+const unplaced = "-"
+
+// collect records the properties of every schema inside v, at any depth. at is the pointer of the value that v describes.
+func (s *inputSchema) collect(v wire.Value, at string, nodes *int, depth int) {
+	if *nodes--; depth == 0 || *nodes < 0 {
 		return
 	}
 	switch v.Type() {
 	case wire.TypeArray:
 		for e := range v.Elements() {
-			if *nodes--; *nodes < 0 {
-				return
-			}
-			s.collect(e, nodes, depth-1)
+			s.collect(e, at, nodes, depth-1)
 		}
 	case wire.TypeObject:
 		for name, member := range v.Members() {
-			if *nodes--; *nodes < 0 {
-				return
+			key, _ := name.Str()
+			switch {
+			case key == "properties":
+				s.properties(member, at, nodes, depth-1)
+			case inPlace[key]:
+				s.collect(member, at, nodes, depth-1)
+			default:
+				s.collect(member, unplaced, nodes, depth-1)
 			}
-			if name.Is("properties") {
-				s.takeNames(member)
-			}
-			s.collect(member, nodes, depth-1)
 		}
 	case wire.TypeAbsent, wire.TypeNull, wire.TypeBool, wire.TypeNumber, wire.TypeString:
 	}
 }
 
-func (s *inputSchema) takeNames(properties wire.Value) {
-	for name := range properties.Members() {
+func (s *inputSchema) properties(list wire.Value, at string, nodes *int, depth int) {
+	for name, member := range list.Members() {
 		key, _ := name.Str()
-		s.names[foldName(key)] = true
+		own := unplaced
+		if at != unplaced {
+			own = at + pointer.Of(key)
+		}
+		if folded := foreign.Fold(key); !slices.Contains(s.names[folded], own) {
+			s.names[folded] = append(s.names[folded], own)
+		}
 		if words := splitName(key); len(words) > 0 {
 			s.tails[words[len(words)-1]] = true
 		}
+		s.collect(member, own, nodes, depth-1)
 	}
+}
+
+// place returns the pointer of the property with that name, ignoring case and separators. Of several it prefers one inside an object that
+// was sent. It returns "" if there is none, or if all are in lists.
+func (s *inputSchema) place(name string) string {
+	s.search()
+	best := ""
+	for _, at := range s.names[foreign.Fold(name)] {
+		if at == unplaced {
+			continue
+		}
+		if best == "" {
+			best = at
+		}
+		if s.sent(at[:strings.LastIndexByte(at, '/')]) {
+			return at
+		}
+	}
+	return best
+}
+
+// declares reports whether the arguments themselves have a property of exactly that name.
+func (s *inputSchema) declares(name string) bool {
+	return slices.Contains(s.names[foreign.Fold(name)], pointer.Of(name))
+}
+
+// sent reports whether the arguments hold a value at a pointer.
+func (s *inputSchema) sent(at string) bool {
+	v := s.args
+	for _, step := range strings.Split(at, "/")[1:] {
+		v = v.Path(pointer.Unescape(step))
+	}
+	return v.Present()
 }
 
 // known reports whether the schema declares properties. A schema without properties does not show which arguments the server
@@ -95,10 +143,10 @@ func (s *inputSchema) known() bool {
 // has reports whether there is a property of that name, ignoring case and separators.
 func (s *inputSchema) has(name string) bool {
 	s.search()
-	return len(s.names) > 0 && s.names[foldName(name)]
+	return len(s.names) > 0 && len(s.names[foreign.Fold(name)]) > 0
 }
 
-// hasTail reports whether there is a property whose name ends in that word.
+// hasTail reports whether there is a property with a name that ends in that word.
 func (s *inputSchema) hasTail(word string) bool {
 	s.search()
 	return s.tails[word]
@@ -114,18 +162,6 @@ func (s *inputSchema) fit() fit {
 	}
 	return s.fitted
 }
-
-// foldName normalises a name, so that projectId, project_id and Project-ID are equal.
-func foldName(name string) string {
-	for i := range len(name) {
-		if c := name[i]; c == '_' || c == '-' || c == ' ' || c >= 'A' && c <= 'Z' || c >= 0x80 {
-			return strings.ToLower(nameSeparators.Replace(name))
-		}
-	}
-	return name
-}
-
-var nameSeparators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // fitOf returns fitNo if a required argument is missing, a value cannot be read as the declared type without loss, or a value is
 // not in the enum. A deviation that many servers accept, such as a number as a string, gives fitUnknown.
@@ -197,21 +233,14 @@ func readsAs(kind, value wire.Value) bool {
 	return err == nil && isOfType(kind, inner)
 }
 
+// types are the JSON types by their names in a schema.
+var types = map[string]wire.Type{
+	"string": wire.TypeString, "number": wire.TypeNumber, "integer": wire.TypeNumber, "boolean": wire.TypeBool,
+	"array": wire.TypeArray, "object": wire.TypeObject, "null": wire.TypeNull,
+}
+
 func isOfType(kind, value wire.Value) bool {
-	switch t := value.Type(); {
-	case kind.Is("string"):
-		return t == wire.TypeString
-	case kind.Is("number"), kind.Is("integer"):
-		return t == wire.TypeNumber
-	case kind.Is("boolean"):
-		return t == wire.TypeBool
-	case kind.Is("array"):
-		return t == wire.TypeArray
-	case kind.Is("object"):
-		return t == wire.TypeObject
-	case kind.Is("null"):
-		return t == wire.TypeNull
-	default:
-		return true
-	}
+	name, _ := kind.Str()
+	t, known := types[name]
+	return !known || value.Type() == t
 }

@@ -100,7 +100,7 @@ func unescapeByte(c byte) byte {
 	}
 }
 
-// skipDecoration returns the index of the first byte that is neither white space nor a mark often put in front of messages.
+// skipDecoration returns the index of the first byte after white space and the marks often put in front of messages.
 func skipDecoration(text []byte, escaped bool) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {

@@ -1,5 +1,7 @@
 package contract
 
+import "strings"
+
 // The parts of a JSON text that are searched. Error objects are small, and larger objects have the failure member first or last.
 const (
 	nameHead = 2048
@@ -25,36 +27,24 @@ func namesFailure(text []byte, escaped bool) bool {
 	return false
 }
 
+// failureNames are the beginnings of the names that mark a failure, by their first letter. A quote or a backslash ends a name.
+var failureNames = func() (byLetter [256][]string) {
+	for name := range strings.FieldsSeq(`err erfolg exito exception exit estado succ suce status state ok" ok\ usererrors why information
+		iserror is_error issuccess is_success message msg meldung mens httpstatus http_status haserror code" code\ cod" cod\
+		fault" fault\ functionerror detail" detail\ reason returncode return_code rc" rc\`) {
+		byLetter[name[0]] = append(byLetter[name[0]], name)
+	}
+	return byLetter
+}()
+
 // failureName reports whether the text after a quote begins like a name that marks a failure.
 func failureName(s []byte) bool {
-	switch s[0] | 0x20 {
-	case 'e':
-		return hasFold(s, "err") || hasFold(s, "erfolg") || hasFold(s, "exito") || hasFold(s, "exception") || hasFold(s, "exit") || hasFold(s, "estado")
-	case 's':
-		return hasFold(s, "succ") || hasFold(s, "suce") || hasFold(s, "succeeded") || hasFold(s, "status") || hasFold(s, "state")
-	case 'o':
-		return hasFold(s, "ok\"") || hasFold(s, "ok\\")
-	case 'u':
-		return hasFold(s, "usererrors")
-	case 'w':
-		return hasFold(s, "why")
-	case 'i':
-		return hasFold(s, "information") || hasFold(s, "iserror") || hasFold(s, "is_error") || hasFold(s, "issuccess") || hasFold(s, "is_success")
-	case 'm':
-		return hasFold(s, "message") || hasFold(s, "msg") || hasFold(s, "meldung") || hasFold(s, "mens")
-	case 'h':
-		return hasFold(s, "httpstatus") || hasFold(s, "http_status") || hasFold(s, "haserror")
-	case 'c':
-		return hasFold(s, "code\"") || hasFold(s, "code\\") || hasFold(s, "cod\"") || hasFold(s, "cod\\")
-	case 'f':
-		return hasFold(s, "fault\"") || hasFold(s, "fault\\") || hasFold(s, "functionerror")
-	case 'd':
-		return hasFold(s, "detail\"") || hasFold(s, "detail\\")
-	case 'r':
-		return hasFold(s, "reason") || hasFold(s, "returncode") || hasFold(s, "return_code") || hasFold(s, "rc\"") || hasFold(s, "rc\\")
-	default:
-		return false
+	for _, name := range failureNames[s[0]|0x20] {
+		if hasFold(s, name) {
+			return true
+		}
 	}
+	return false
 }
 
 func hasFold(s []byte, want string) bool {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/audience"
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/splice"
@@ -14,31 +15,115 @@ import (
 // valueMember is the member under which [Normalise] keeps a data or _meta value that is not an object.
 const valueMember = "value"
 
-// Normalise appends the failing answer m to dst with the canonical error e attached, and returns the extended slice.
+// Client is what a client program shows its model of an answer. The zero Client is an unknown program, which may show anything that a
+// known one shows.
+type Client = audience.Client
+
+// Clients returns the known clients, which are the rows of spec/clients.json. The caller must not change them.
+func Clients() []Client { return audience.All() }
+
+// ClientOf returns the client with that name, or with that name in clientInfo, or the zero Client.
+func ClientOf(name string) Client { return audience.Find(name) }
+
+// Normalise appends the failing answer m to dst with the canonical error e attached as its client needs it, and returns the extended
+// slice.
 //
 // A result gains _meta["dev.candor/error"], a readable text block in front of its own blocks, and isError; a JSON-RPC error gains
-// data["dev.candor/error"]. A canonical error that m already carries is replaced, and so is its copy in structuredContent. Every
-// other byte is kept. A data or _meta value that is not an object becomes the member "value" of a new object, and content that is
-// not a list becomes a list of one block.
+// data["dev.candor/error"], and if it answers tools/call, the readable text is its message. A text that the readable block repeats whole
+// is left out. Every other byte is kept, with these exceptions:
 //
-// Normalise is idempotent: an answer that already carries exactly this error is returned unchanged. So is an answer whose data is
-// exactly {"uri": …}, by which clients recognise a missing resource, and one whose error is not an object.
+//   - A canonical error that m already carries is replaced, and so are its text and its copy in structuredContent.
+//   - If the client may show structuredContent instead of the text, or refuse an answer in which it does not match the tool's outputSchema,
+//     it is moved to details.structuredContent, which is bounded.
+//   - If the client shows _meta or data to its model, the canonical error there is in its brief form.
+//   - A data or _meta value that is not an object becomes the member "value" of a new object, and content that is not a list becomes a
+//     list of one block.
+//   - Line ends by which the message of a JSON-RPC error imitates lines of the readable block are replaced.
+//
+// Normalise is idempotent: an answer that already carries exactly this error is returned unchanged. So is one with an
+// error that is not an object. Data that is exactly {"uri": …}, by which clients recognise a missing resource, is kept.
 //
 // Do not pass a suspected failure unless a rule for that tool allows it, because isError is set to true.
-func Normalise(dst []byte, m *wire.Message, e *candor.Error, o candor.JSONOptions) ([]byte, error) {
-	envelope := e.AppendJSON(make([]byte, 0, 768), o) // enough for most envelopes
-	if m.Value().Type() != wire.TypeObject || bytes.Equal(attached(m).Raw(), envelope) {
+func Normalise(dst []byte, m *wire.Message, e *candor.Error, to Client) ([]byte, error) { //nolint:gocritic // a row is read once
+	n := normaliser{m: m, e: e, to: &to, before: attached(m)}
+	if m.Value().Type() != wire.TypeObject {
 		return append(dst, m.Bytes()...), nil
 	}
+	n.keepStructured()
+	envelope := n.e.AppendJSON(make([]byte, 0, 768), candor.JSONOptions{Lean: true, Brief: n.brief()}) // enough for most envelopes
+	if bytes.Equal(n.before.Raw(), envelope) {
+		return append(dst, m.Bytes()...), nil
+	}
+	n.block = string(dialect.AppendText(make([]byte, 0, 1024), n.e)) // the limit of AppendText
 	switch {
-	case m.Shape() == wire.KindError && m.Error().Type() == wire.TypeObject && !onlyURI(m.Error().Path("data")):
+	case m.Shape() == wire.KindError && m.Error().Type() == wire.TypeObject:
+		edits := make([]splice.Edit, 0, 2)
 		data, _ := m.Error().Get("data")
-		return edited(dst, m, envelopeEdit([]string{"error", "data"}, data, envelope))
+		if !onlyURI(data) {
+			edits = append(edits, envelopeEdit([]string{"error", "data"}, data, envelope))
+		}
+		if said, ok := m.Error().Path("message").Str(); ok {
+			shown := redact.FoldLines(said)
+			if !onlyURI(data) {
+				shown = n.message(said)
+			}
+			if shown != said {
+				edits = append(edits, splice.Edit{Path: []string{"error", "message"}, Value: jsontext.AppendString(nil, shown)})
+			}
+		}
+		if len(edits) == 0 {
+			return append(dst, m.Bytes()...), nil
+		}
+		return edited(dst, m, edits...)
 	case m.Shape() == wire.KindResult && m.Result().Type() == wire.TypeObject:
-		return normaliseResult(dst, m, e, envelope)
+		return n.result(dst, envelope)
 	default:
 		return append(dst, m.Bytes()...), nil
 	}
+}
+
+// normaliser attaches one error to one answer.
+type normaliser struct {
+	m      *wire.Message
+	e      *candor.Error
+	to     *Client
+	before wire.Value // the canonical error that m carries, or the absent value
+	moved  bool       // structuredContent is in the details of e
+	block  string     // the readable block of e
+}
+
+func (n *normaliser) brief() bool {
+	return n.to.Meta && n.m.Shape() == wire.KindResult || n.to.Error == "data" && n.m.Shape() == wire.KindError
+}
+
+// keepStructured copies structuredContent that would or might hide the error to its details, or the copy that an earlier pass has made.
+func (n *normaliser) keepStructured() {
+	content, ok := n.m.ResultMember("structuredContent")
+	if !ok && n.before.Path("ref").Is(n.e.Ref()) {
+		content, ok = n.before.Path("details", audience.StructuredMember), n.before.Path("details", audience.StructuredMember).Present()
+	}
+	if n.m.Shape() != wire.KindResult || !ok || !n.to.HidesText() && !n.to.Validates || mirrored(n.m) {
+		return
+	}
+	n.moved, n.e = true, audience.WithStructured(n.e, content.Raw())
+}
+
+// message returns the message of a JSON-RPC error. If it answers tools/call, that is the readable block, because many clients show only
+// the message.
+func (n *normaliser) message(said string) string {
+	switch {
+	case n.e.CallInfo().Tool == "":
+		return redact.FoldLines(said)
+	case n.repeats(said):
+		return n.block
+	default:
+		return audience.Message(n.block, n.e.Message(), said)
+	}
+}
+
+// repeats reports whether the readable block makes a text of the answer superfluous.
+func (n *normaliser) repeats(text string) bool {
+	return isReadableBlock(text, n.before) || audience.Repeats(n.block, n.e.Message(), text)
 }
 
 // edited appends a message with some edits. It keeps the white space around the message.
@@ -62,7 +147,7 @@ func attached(m *wire.Message) wire.Value {
 	return own
 }
 
-// envelopeEdit returns the edit that adds the envelope to the object at path, whose current value is holder. A holder of another
+// envelopeEdit returns the edit that adds the envelope to the object at path, now holder. A holder of another
 // type is kept as a member.
 func envelopeEdit(path []string, holder wire.Value, envelope []byte) splice.Edit {
 	if !holder.Present() || holder.Type() == wire.TypeObject {
@@ -81,14 +166,26 @@ func onlyURI(data wire.Value) bool {
 	return ok && data.Len() == 1
 }
 
-func normaliseResult(dst []byte, m *wire.Message, e *candor.Error, envelope []byte) ([]byte, error) {
+func (n *normaliser) result(dst, envelope []byte) ([]byte, error) {
+	m := n.m
+	if _, present := m.ResultMember("structuredContent"); present && n.moved {
+		without, err := splice.RemoveMember(nil, m.Bytes(), []string{"result", "structuredContent"})
+		if err != nil {
+			return dst, err
+		}
+		next := wire.Parse(without, wire.Limits{MaxBytes: len(without), AllowLoneSurrogates: true})
+		m = &next
+	}
 	meta, _ := m.ResultMember("_meta")
-	edits := make([]splice.Edit, 0, 4)
+	edits := make([]splice.Edit, 0, 5)
 	edits = append(edits, envelopeEdit([]string{"result", "_meta"}, meta, envelope))
+	if edit, ok := correlationEdit(meta, n.before, n.e); ok {
+		edits = append(edits, edit)
+	}
 	if mirrored(m) {
 		edits = append(edits, splice.Edit{Path: []string{"result", "structuredContent"}, Value: envelope})
 	}
-	edits = append(edits, blockEdit(m, e), splice.Edit{Path: []string{"result", "isError"}, Value: []byte("true")})
+	edits = append(edits, n.blockEdit(m), splice.Edit{Path: []string{"result", "isError"}, Value: []byte("true")})
 	return edited(dst, m, edits...)
 }
 
@@ -103,17 +200,31 @@ func mirrored(m *wire.Message) bool {
 }
 
 // blockEdit returns the edit that puts the readable text first, because some clients show only the first block.
-func blockEdit(m *wire.Message, e *candor.Error) splice.Edit {
-	var space [dialect.MaxReadable]byte
-	block := textBlock(dialect.AppendText(space[:0], e))
+func (n *normaliser) blockEdit(m *wire.Message) splice.Edit {
 	content, _ := m.ResultMember("content")
-	path := []string{"result", "content"}
-	if content.Type() == wire.TypeArray {
-		return splice.Edit{Path: path, Value: block, Insert: true}
+	if edit, ok := ownBlockEdit(content, n.before, []byte(n.block)); ok {
+		return edit
 	}
+	block := textBlock([]byte(n.block))
+	path := []string{"result", "content"}
 	list := append([]byte{'['}, block...)
-	if theirs := blockOf(content); theirs != nil {
-		list = append(append(list, ','), theirs...)
+	if content.Type() != wire.TypeArray {
+		if theirs := blockOf(content); theirs != nil {
+			list = append(append(list, ','), theirs...)
+		}
+		return splice.Edit{Path: path, Value: append(list, ']')}
+	}
+	kept, all := 0, 0
+	for theirs := range content.Elements() {
+		all++
+		if text, ok := theirs.Path("text").Str(); ok && theirs.Path("type").Is("text") && n.repeats(text) {
+			continue
+		}
+		kept++
+		list = append(append(list, ','), theirs.Raw()...)
+	}
+	if kept == all {
+		return splice.Edit{Path: path, Value: block, Insert: true} // keeps the white space
 	}
 	return splice.Edit{Path: path, Value: append(list, ']')}
 }
@@ -138,8 +249,3 @@ func textBlock(text []byte) []byte {
 	block := append(make([]byte, 0, len(text)+64), `{"type":"text","text":`...)
 	return append(jsontext.AppendString(block, text), '}')
 }
-
-// Redact returns text without secrets, URL credentials, directories of absolute paths and unsafe characters. Clean text is
-// returned unchanged, without allocation. Redact is idempotent and takes linear time. The constructors of package candor apply it
-// to every text in an error; use it for other text, such as a log.
-func Redact(text string) string { return redact.Text(text) }

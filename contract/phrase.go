@@ -2,16 +2,16 @@ package contract
 
 import (
 	"bytes"
-	"iter"
+	"encoding/json"
 	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
 // phrase is a pattern over the words of a line. It is written as words separated by spaces. "a|b" matches either word, a trailing
-// "?" makes a word optional, "…" matches up to six words, "*ing" matches any word with that ending, a trailing ":" requires
-// punctuation after the word, and a trailing "." requires the end of the line. A leading "!" matches any word except the listed
-// ones.
+// "?" makes a word optional, "…" matches up to six words of one clause, "*ing" matches any word with that ending, a trailing ":"
+// requires punctuation after the word, and a trailing "." requires the end of the line. A leading "!" matches any word except the
+// listed ones.
 type phrase []element
 
 type element struct {
@@ -54,6 +54,9 @@ func (p phrase) matchAt(l *line, i int) bool {
 			if p[1:].matchAt(l, i+skip) {
 				return true
 			}
+			if i+skip < l.n && l.words[i+skip].mark == ',' { // another clause begins, and only its first word may continue the phrase
+				return p[1:].matchAt(l, i+skip+1)
+			}
 		}
 		return false
 	}
@@ -88,10 +91,9 @@ func wordIs(w []byte, want string) bool {
 	}
 }
 
-// phrasebook finds phrases in a line. It is indexed by first word, so most lines need few comparisons. The lists are parsed on
-// first use, because a program that sees no failures needs few of them.
+// phrasebook finds phrases in a line. It is indexed by first word, so most lines need few comparisons.
 type phrasebook struct {
-	lists []rankedList
+	lines []string // the phrases, which are parsed on first use
 
 	once      sync.Once // sets the fields below
 	byFirst   map[string][]ranked
@@ -105,37 +107,19 @@ type ranked struct {
 	rank int
 }
 
-// rankedList is a list of phrases of the same rank, one per line.
-type rankedList struct {
-	text string
-	rank int
-}
-
-func newPhrasebook(list string) *phrasebook {
-	return &phrasebook{lists: []rankedList{{list, 0}}}
-}
+// UnmarshalJSON reads a list of phrases.
+func (b *phrasebook) UnmarshalJSON(raw []byte) error { return json.Unmarshal(raw, &b.lines) }
 
 func (b *phrasebook) parse() {
-	b.byFirst = make(map[string][]ranked)
-	for _, list := range b.lists {
-		for s := range list.phrases() {
-			b.add(ranked{parsePhrase(s), list.rank})
-		}
-	}
-}
-
-// phrases yields the phrases as they are written.
-func (list rankedList) phrases() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for s := range strings.Lines(list.text) {
-			if s = strings.TrimSpace(s); s != "" && !yield(s) {
-				return
-			}
-		}
+	for _, s := range b.lines {
+		b.add(ranked{parsePhrase(s), 0})
 	}
 }
 
 func (b *phrasebook) add(r ranked) {
+	if b.byFirst == nil {
+		b.byFirst = make(map[string][]ranked)
+	}
 	p := r.phrase
 	for len(p) > 1 && p[0].optional { // an optional first word makes two phrases
 		b.add(ranked{p[1:], r.rank})

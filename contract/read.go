@@ -2,10 +2,14 @@ package contract
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -22,7 +26,7 @@ type Reading struct {
 // Read classifies an answer and, if it failed, interprets it. It accepts any bytes and gives the same result for the same bytes.
 func Read(x *Exchange) Reading {
 	c := Classify(x)
-	return Reading{Conclusion: c, Error: Interpret(x, c), Violations: Violations(x)}
+	return Reading{Conclusion: c, Error: Interpret(x, c), Violations: violations(x)}
 }
 
 // Interpret returns the canonical error of an answer that was classified as c, or nil if c is clean. It does not classify again:
@@ -32,17 +36,17 @@ func Interpret(x *Exchange, c Conclusion) *candor.Error {
 	case VerdictClean:
 		return nil
 	case VerdictLost:
-		return (&heard{verdict: c.Verdict}).finish(x, inference{code: candor.CodeUpstreamGone})
+		return (&answerText{verdict: c.Verdict}).finish(x, finding{code: candor.CodeUpstreamGone})
 	case VerdictStray:
-		return (&heard{verdict: c.Verdict}).finish(x, inference{code: candor.CodeStrayAnswer})
+		return (&answerText{verdict: c.Verdict}).finish(x, finding{code: candor.CodeStrayAnswer})
 	case VerdictMalformed:
-		return (&heard{verdict: c.Verdict}).finish(x, inference{code: malformedCode(x)})
+		return (&answerText{verdict: c.Verdict}).finish(x, finding{code: malformedCode(x)})
 	case VerdictProtocol, VerdictTool, VerdictMasked:
 	}
 	if e := spoken(x); e != nil {
-		return placed(e, x)
+		return placed(asQuotation(e, x), x)
 	}
-	h := newHeard(x, c.Verdict)
+	h := newAnswerText(x, c.Verdict)
 	return h.finish(x, infer(h))
 }
 
@@ -51,31 +55,31 @@ func ReadText(text string) *candor.Error {
 	if e := spokenText(text); e != nil {
 		return e
 	}
-	return interpretSaid(foreign.ReadText(text, wire.Value{}), VerdictTool, wire.Value{})
+	return interpretSaid(foreign.ReadText(text, wire.Value{}), VerdictTool, wire.Value{}, wire.Value{})
 }
 
 // ReadResult returns the error of a tools/call result that is known to be a failure.
 func ReadResult(result wire.Value) *candor.Error {
-	if e := spokenIn(result, ""); e != nil {
+	if e, _ := spokenIn(result, ""); e != nil {
 		return e
 	}
 	if e := refusalIn(firstTextOf(result.Path("content"))); e != nil {
 		return e
 	}
-	return interpretSaid(foreign.ReadResult(result, wire.Value{}), VerdictTool, wire.Value{})
+	return interpretSaid(foreign.ReadResult(result, wire.Value{}), VerdictTool, wire.Value{}, denialIn(result))
 }
 
 // ReadRPCError returns the error of a JSON-RPC error object.
 func ReadRPCError(object wire.Value) *candor.Error {
-	if e := spokenIn(object, ""); e != nil {
+	if e, _ := spokenIn(object, ""); e != nil {
 		return e
 	}
-	return interpretSaid(hearError(object, wire.Value{}), VerdictProtocol, peerData(object))
+	return interpretSaid(hearError(object, wire.Value{}), VerdictProtocol, peerData(object), denialIn(object))
 }
 
-// interpretSaid returns the error for a failure whose call is not known.
-func interpretSaid(said foreign.Said, v Verdict, data wire.Value) *candor.Error {
-	h := &heard{Said: said, verdict: v, data: data}
+// interpretSaid returns the error for a failure of an unknown call.
+func interpretSaid(said foreign.Said, v Verdict, data, denial wire.Value) *candor.Error {
+	h := &answerText{Said: said, verdict: v, data: data, denial: denial}
 	h.first, h.text = h.ownWords(h.First), h.ownWords(h.Text)
 	return h.finish(&Exchange{}, infer(h))
 }
@@ -128,43 +132,54 @@ func hearError(e, args wire.Value) foreign.Said {
 }
 
 // finish builds the error. It keeps the facts that the peer sent beside the inferred code.
-func (h *heard) finish(x *Exchange, i inference) *candor.Error {
+func (h *answerText) finish(x *Exchange, f finding) *candor.Error {
 	s := &h.Said
 	set := make([]candor.Option, 0, 7)
-	set = append(set, candor.WithOrigin(party(h.verdict), !i.said), candor.WithRef(cmp.Or(x.Ref, s.RequestID)),
+	set = append(set, candor.WithOrigin(party(h.verdict), h.infers(f)), candor.WithRef(cmp.Or(x.Ref, s.RequestID)),
 		candor.WithTool(cmp.Or(h.toolOf(x), s.Tool)))
-	if advice, given := retryOf(s, i.code, x); given {
+	if advice, given := retryOf(s, f.code, x); given {
 		set = append(set, candor.WithRetry(advice))
 	}
-	if advice := cmp.Or(s.Suggestion, unlisted(s, i.code)); advice != "" {
+	if advice := unlisted(s, f.code); advice != "" {
 		set = append(set, candor.WithSuggestion(advice))
 	}
-	if d := h.details(x); !d.IsZero() {
+	if d := h.details(x); h.denial.Present() {
+		set = append(set, denialOptions(h.denial, d)...)
+	} else if !d.IsZero() {
 		set = append(set, candor.WithDetails(d))
 	}
 	if !x.At.IsZero() {
 		set = append(set, candor.WithTime(x.At))
 	}
-	return candor.New(i.code, sentence(s), set...)
+	return candor.New(f.code, sentence(s), set...)
+}
+
+// infers reports whether the code was inferred. A number or a word in a JSON-RPC error is not the server's own
+// statement: most SDKs put the exception of a tool there.
+func (h *answerText) infers(f finding) bool {
+	return f.strength != strengthSaid || h.verdict == VerdictProtocol && !h.denial.Present()
 }
 
 // toolOf returns the name of the called tool, even if h was built without the request.
-func (h *heard) toolOf(x *Exchange) string {
-	if h.ask.known {
-		return h.ask.tool
+func (h *answerText) toolOf(x *Exchange) string {
+	if h.call.known {
+		return h.call.tool
 	}
-	return askOf(x.Request).tool
+	return callFactsOf(x.Request).tool
 }
 
-// unlisted returns a suggestion to use instead of the code's own, which refers to a list of issues, if the peer sent none. It
-// returns "" if the code's own suggestion applies.
+// unlisted returns a suggestion to use instead of the code's own, which refers to a list of issues, if the peer sent none, or which is
+// less exact than the system error. It returns "" if the code's own suggestion applies.
 func unlisted(s *foreign.Said, code candor.Code) string {
 	if len(s.Issues) > 0 {
 		return ""
 	}
+	if advice := tables().ErrnoAdvice[s.Errno]; advice != "" && code == tables().Errno[s.Errno] {
+		return advice
+	}
 	switch code {
 	case candor.CodeInvalidArguments:
-		return "Read the message, hold the arguments against the tool's input schema, and make a new call."
+		return "Read the message, compare the arguments with the tool's input schema, and make a new call."
 	case candor.CodePreconditionFailed:
 		return "Do first what the message asks for, then make this call."
 	default:
@@ -177,7 +192,28 @@ func sentence(s *foreign.Said) string {
 	if s.Masked {
 		return ""
 	}
-	return strings.TrimSpace(s.Text)
+	return redact.FoldLines(strings.TrimSpace(s.Text))
+}
+
+// asQuotation returns an error that was read from an envelope with its suggestion in details.said, if the exchange asks for that.
+func asQuotation(e *candor.Error, x *Exchange) *candor.Error {
+	if !x.Quote {
+		return e
+	}
+	if folded := redact.FoldLines(e.Message()); folded != e.Message() {
+		e = e.With(candor.WithMessage(folded))
+	}
+	own := e.Suggestion()
+	ours, _, found := strings.Cut(own, "."+notDeclared)
+	if found { // AvoidSecondEffect adds the rest again
+		ours += "."
+	}
+	switch ours {
+	case "", e.Code().Info().Action, CheckEffect:
+		return e.With(candor.WithSuggestion(ours))
+	default:
+		return e.With(candor.WithSuggestion(""), candor.WithDetails(e.Details().With("said", e.Details().Get("said").With("suggestion", own))))
+	}
 }
 
 func party(v Verdict) candor.Party {
@@ -210,4 +246,62 @@ func retryOf(s *foreign.Said, code candor.Code, x *Exchange) (advice candor.Retr
 	default:
 		return candor.RetryNow(), true
 	}
+}
+
+// details returns the peer's facts: the failing fields, the data of a JSON-RPC error, and under "said" the facts found in its
+// text.
+func (h *answerText) details(x *Exchange) candor.Details {
+	var d candor.Details
+	if said := saidFacts(&h.Said); said != nil {
+		d = d.With("said", said)
+	}
+	if h.data.Present() {
+		d = d.With("data", json.RawMessage(h.data.Raw()))
+	}
+	if flaw := x.Response.Malformation().Flaw; !x.Lost && flaw != wireflaw.None {
+		d = d.With("malformation", flaw.String())
+	}
+	if len(h.Issues) > 0 {
+		d = d.With("issues", h.Issues)
+	}
+	return d
+}
+
+// peerData returns the data of a JSON-RPC error, to which the peer's advice may refer, such as the supported versions. It is
+// absent if it is empty, holds Candor's envelope, or is only a denial, which has its own member of the details.
+func peerData(object wire.Value) wire.Value {
+	data := object.Path("data")
+	if !says(data) || data.Path(dialect.MetaKey).Present() || data.Len() == 1 && denialIn(object).Present() {
+		return wire.Value{}
+	}
+	return data
+}
+
+// saidFacts returns the facts found in the peer's text, or nil.
+func saidFacts(s *foreign.Said) map[string]any {
+	var facts map[string]any
+	put := func(name string, value any, known bool) {
+		if !known {
+			return
+		}
+		if facts == nil {
+			facts = make(map[string]any)
+		}
+		facts[name] = value
+	}
+	put("symbols", s.Symbols, len(s.Symbols) > 0)
+	put("number", s.Number, s.Numbered)
+	put("status", s.Status, s.Status != 0)
+	put("errno", s.Errno, s.Errno != "")
+	put("exception", s.Exception, s.Exception != "")
+	put("requestId", s.RequestID, s.RequestID != "")
+	put("suggestion", s.Suggestion, s.Suggestion != "")
+	put("retryAfterMs", s.RetryAfter.Milliseconds(), s.Delayed)
+	if !s.RetryAt.IsZero() {
+		put("retryAt", s.RetryAt.UTC().Format(timestamp.Layout), true)
+	}
+	if s.Retryable != nil {
+		put("retryable", *s.Retryable, true)
+	}
+	return facts
 }

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func looksLikeFailure(inside []byte) bool {
 		return false
 	}
 	l.read(rest, true) // the line after a title
-	return ownVoice.begins(&l) || strong.begins(&l)
+	return tables().OwnVoice.begins(&l) || tables().Strong.begins(&l)
 }
 
 // longHead is the number of bytes of a long text that are read, enough for its first words.
@@ -44,38 +45,43 @@ const longHead = 40
 // beginsAsError reports whether a long text begins like an error. The first letter rules out most texts.
 func beginsAsError(head []byte) bool {
 	i := skipDecoration(head, true)
-	if i == len(head) || !errorLetters[head[i]|0x20] && !bytes.Contains(head, errorWord) {
+	if i == len(head) || strings.IndexByte(errorLetters, head[i]|0x20) < 0 && !bytes.Contains(head, []byte(errorWord)) {
 		return false
 	}
 	var l line
 	l.read(head, true)
-	return strong.begins(&l) || ownVoice.begins(&l)
+	return tables().Strong.begins(&l) || tables().OwnVoice.begins(&l)
 }
 
-// errorLetters are the first letters of the strong and ownVoice phrases; errorWord is part of the phrases that begin with an
-// ending.
-var (
-	errorLetters = lettersOf("error failed detection generation unable could cannot invalid missing unknown access permission rate too unauthorized exception request api command execution script spawn ssh no impossible não не")
-	errorWord    = []byte("rror")
+// errorLetters has the first letters of the strong and ownVoice phrases; errorWord is part of the phrases that begin with an ending.
+const (
+	errorLetters = "edfgucimaprtxsnн"
+	errorWord    = "rror"
 )
-
-func lettersOf(words string) (set [256]bool) {
-	for w := range strings.FieldsSeq(words) {
-		set[w[0]|0x20] = true
-	}
-	return set
-}
 
 func (l *line) suspicious(text []byte) bool {
 	if l.n == 0 {
-		return hasAnyPrefix(text, foreignOpenings)
+		return hasAnyPrefix(text, tables().ForeignOpenings)
 	}
-	return opening.begins(l) || predicates.within(l, 40) || l.foreign(text)
+	return tables().Opening.begins(l) || tables().Predicates.within(l, 40) || l.foreign(text) || l.isStderr()
+}
+
+// isStderr reports whether the line begins with "[stderr]" or "stderr:", the label of what a program wrote.
+func (l *line) isStderr() bool {
+	return l.n > 0 && string(l.word(0)) == "stderr" && l.words[0].mark != 0
+}
+
+// exitLine is the last line of such a text if the program failed.
+var exitLine = regexp.MustCompile(`(?i)\n\[?exit(?:ed with)? (?:code|status):? -?[1-9]\d*\]?$`)
+
+// reportsExit reports whether the text is what a program wrote to standard error, and its exit code is not zero.
+func (v *textView) reportsExit() bool {
+	return v.short() && v.first.isStderr() && exitLine.Match(v.text)
 }
 
 func (l *line) foreign(text []byte) bool {
 	start := text[skipDecoration(text, true):]
-	return hasAnyPrefix(start, foreignOpenings) || containsAny(start[:min(len(start), 120)], foreignPredicates)
+	return hasAnyPrefix(start, tables().ForeignOpenings) || containsAny(start[:min(len(start), 120)], tables().ForeignPredicates)
 }
 
 // textView is a text that passed looksLikeFailure, prepared for the rules.
@@ -84,16 +90,16 @@ type textView struct {
 	first  line   // the first line, with repeated arguments masked
 	lines  int
 	echoed bool
-	ask    ask
+	call   callFacts
 }
 
 // suspectText applies the rules to a text block, which is a JSON string.
-func suspectText(block wire.Value, a ask) (Rule, bool) {
+func suspectText(block wire.Value, a callFacts) (string, bool) {
 	text, ok := block.Str()
 	if !ok {
 		return "", false
 	}
-	v := textView{ask: a, text: unquote(bytes.TrimSpace([]byte(text)))}
+	v := textView{call: a, text: unquote(bytes.TrimSpace([]byte(text)))}
 	v.lines = countLines(v.text, false)
 	if v.lines == 0 {
 		return "", false
@@ -108,7 +114,7 @@ func suspectText(block wire.Value, a ask) (Rule, bool) {
 // open reads the first line with repeated arguments masked.
 func (v *textView) open() (hidden, rest []byte) {
 	text := v.text[:min(len(v.text), considered)]
-	hidden, v.echoed = v.ask.hide(text)
+	hidden, v.echoed = v.call.hide(text)
 	if end := bytes.IndexByte(hidden, '\n'); end >= 0 {
 		v.echoed = bytes.IndexByte(hidden[:end], echoWord) >= 0
 	}
@@ -126,38 +132,40 @@ func (v *textView) onlyEcho() bool {
 	return v.lines > 1
 }
 
-func (v *textView) underTitle(rest []byte) (Rule, bool) {
+func (v *textView) underTitle(rest []byte) (string, bool) {
 	var second line
 	second.read(rest, false)
 	short := v.lines <= shortLines && !v.isRecord()
-	if ownVoice.begins(&second) {
+	if tables().OwnVoice.begins(&second) {
 		return ruleHeadedText, short
 	}
-	if v.text[0] != '#' || v.ask.source() != sourceOwn {
+	if v.text[0] != '#' || v.call.source() != sourceOwn {
 		return "", false
 	}
-	// The heading describes a failure, and the text below it does, too.
-	if opening.begins(&v.first) || predicates.within(&v.first, 8) || strong.within(&v.first, 4) {
-		return ruleHeadedText, predicates.within(&second, predicateWords) || strong.begins(&second)
+	// The heading and the text below it both describe a failure.
+	if tables().Opening.begins(&v.first) || tables().Predicates.within(&v.first, 8) || tables().Strong.within(&v.first, 4) {
+		return ruleHeadedText, tables().Predicates.within(&second, predicateWords) || tables().Strong.begins(&second)
 	}
-	return ruleHeadedText, short && strong.begins(&second)
+	return ruleHeadedText, short && tables().Strong.begins(&second)
 }
 
 // judge decides by the first line and by the probable source of the text.
-func (v *textView) judge(hidden []byte) (Rule, bool) {
+func (v *textView) judge(hidden []byte) (string, bool) {
 	l := &v.first
-	from := v.ask.source()
+	from := v.call.source()
 	switch {
 	case v.reportsStatus():
 		return ruleStatusNumber, true
+	case v.reportsExit():
+		return ruleOwnVoiceText, from != sourceFile && from != sourcePage
 	case !from.borrowed() && from != sourcePage && v.refuses(hidden):
 		return ruleErrorText, true
 	}
-	if v.isRecord() || v.tellsSuccess() || v.listsNone() || v.repeatsName() || v.tellsState() || empty.begins(l) && !l.says(hidden) {
+	if v.isRecord() || v.tellsSuccess() || v.listsNone() || v.tellsState() || tables().Empty.begins(l) && !l.says(hidden) {
 		return "", false
 	}
-	begins := opening.begins(l) || hasAnyPrefix(hidden[skipDecoration(hidden, false):], foreignOpenings)
-	within := predicates.within(l, predicateWords) || l.foreign(hidden)
+	begins := tables().Opening.begins(l) || hasAnyPrefix(hidden[skipDecoration(hidden, false):], tables().ForeignOpenings)
+	within := tables().Predicates.within(l, predicateWords) || l.foreign(hidden)
 	if !begins && !within {
 		return "", false
 	}
@@ -174,11 +182,11 @@ func (v *textView) judge(hidden []byte) (Rule, bool) {
 // predicateWords is the number of words in which a sentence must show a failure that it does not begin with.
 const predicateWords = 16
 
-func (v *textView) judgeOwn(begins bool) (Rule, bool) {
+func (v *textView) judgeOwn(begins bool) (string, bool) {
 	switch {
 	case begins && v.short():
 		return ruleErrorText, true
-	case begins && len(v.text) <= considered && strong.begins(&v.first):
+	case begins && len(v.text) <= considered && tables().Strong.begins(&v.first):
 		return ruleErrorText, true
 	case v.lines <= 4 && len(v.text) <= oneSentence:
 		return ruleFailureText, true
@@ -189,20 +197,20 @@ func (v *textView) judgeOwn(begins bool) (Rule, bool) {
 
 // judgeBorrowed judges the text of a tool that returns content from other sources. There, an error message belongs to the tool
 // only if it describes the tool's task, repeats the arguments, or is the whole text.
-func (v *textView) judgeBorrowed(from Source, begins bool) (Rule, bool) {
+func (v *textView) judgeBorrowed(from Source, begins bool) (string, bool) {
 	l := &v.first
 	oneLine := v.lines <= 2 && len(v.text) <= 300
 	switch {
-	case ownVoice.begins(l):
+	case tables().OwnVoice.begins(l):
 		return ruleOwnVoiceText, v.short() || from == sourceSearch || from == sourcePage
 	case from == sourceJudge:
-		return ruleErrorText, oneLine && begins && strong.begins(l) && !judgement.begins(l) && !v.tellsOfCode()
+		return ruleErrorText, oneLine && begins && tables().Strong.begins(l) && !tables().Judgement.begins(l) && !v.tellsOfCode()
 	case v.echoed && v.short() && !v.listsPaths() && from != sourceShell:
 		return ruleOwnVoiceText, true
 	case from == sourceSearch || from == sourcePage:
-		return ruleFailureText, oneLine && !missingOnly.begins(l)
+		return ruleFailureText, oneLine && !tables().MissingOnly.begins(l)
 	default:
-		return ruleErrorText, from == sourceFile && oneLine && begins && strong.begins(l)
+		return ruleErrorText, from == sourceFile && oneLine && begins && tables().Strong.begins(l)
 	}
 }
 
@@ -210,45 +218,8 @@ func (v *textView) judgeBorrowed(from Source, begins bool) (Rule, bool) {
 // as" or "Error: line 1".
 func (v *textView) tellsOfCode() bool {
 	l := &v.first
-	return string(l.word(0)) == "error" && l.words[0].mark == 0 && l.n > 1 && !calling.at(l, 1) || codePlaces.within(l, predicateWords) || v.repeatsLabel()
+	return string(l.word(0)) == "error" && l.words[0].mark == 0 && l.n > 1 && !tables().Calling.at(l, 1) || tables().CodePlaces.within(l, predicateWords) || v.repeatsLabel()
 }
-
-// calling phrases follow "Error" in an error message, as in "Error executing" and "Error while".
-var calling = newPhrasebook(`
-	*ing
-	while|when|during|in|at|on|from|occurred|calling|code
-`)
-
-// codePlaces are phrases for a position in a text.
-var codePlaces = newPhrasebook(`
-	line|column|col 0|1|2|3|4|5|6|7|8|9|*0|*1|*2|*3|*4|*5|*6|*7|*8|*9
-`)
-
-// judgement phrases begin the regular answer of a tool that judges: for a validator, "Invalid date" is a result.
-var judgement = newPhrasebook(`
-	invalid|missing|unknown
-`)
-
-// missingOnly phrases begin an empty search result, in scripts that the empty phrases do not cover.
-var missingOnly = newPhrasebook(`
-	未找到|找不到|没有找到|見つかりません|찾을
-`)
-
-// strong phrases identify an error even at the start of a longer text.
-var strong = newPhrasebook(`
-	error|failed|failure|fatal
-	*error:
-	unable to
-	could not
-	couldn't|cannot
-	invalid|missing|unknown
-	access|permission denied
-	rate limited|limit
-	too many requests
-	unauthorized|forbidden
-	unsupported target|source? language|format|type:
-	an unexpected|unknown|internal? error|exception occurred|happened|has|while|when|during
-`)
 
 // isRecord reports whether the text is a list, a log or a card: a line begins with a date, a number or a hash, or several lines
 // begin with a bullet or a label.
@@ -267,63 +238,23 @@ func (v *textView) isRecord() bool {
 	return listed > 2 || listed == 2 && v.lines == 2
 }
 
+// startsAsRecord reports whether a line begins with a date or a number, as in 2026-11-02, 02/Nov, 10:00 and "1. ", or with a hash.
 func startsAsRecord(line []byte) bool {
-	switch {
-	case len(line) < 4:
-		return false
-	case isHash(line):
-		return true
-	case line[0] >= '0' && line[0] <= '9':
-		return hasDate(line)
-	case line[0] == '[':
-		return hasDate(line[1:])
-	case line[0] == '#':
-		return line[1] >= '0' && line[1] <= '9'
-	default:
-		return false
-	}
-}
-
-// isHash reports whether a line begins with a commit or an address: at least seven hexadecimal digits, one of them decimal.
-func isHash(line []byte) bool {
-	n, digits := 0, 0
-	for n < len(line) && (line[n] >= '0' && line[n] <= '9' || line[n] >= 'a' && line[n] <= 'f') {
-		if line[n] <= '9' {
-			digits++
-		}
-		n++
-	}
-	return n >= 7 && digits > 0 && n < len(line) && (line[n] == ' ' || line[n] == ':')
+	hash := hashLine.Find(line)
+	return recordLine.Match(line) || hash != nil && bytes.ContainsAny(hash, "0123456789")
 }
 
 // isListed reports whether a line has the form "- item", "* item", "| cell" or "Label: value".
 func isListed(line []byte) bool {
-	if len(line) < 3 {
-		return false
-	}
-	if strings.IndexByte("-*|•", line[0]) >= 0 && line[1] == ' ' {
-		return true
-	}
-	colon := bytes.IndexByte(line[:min(len(line), 24)], ':')
-	if colon < 2 || line[0] < 'A' || line[0] > 'Z' || colon+1 >= len(line) || line[colon+1] != ' ' {
-		return false
-	}
-	label := bytes.ToLower(line[:colon])
-	return !bytes.Contains(label, []byte("err")) && !bytes.Contains(label, []byte("fail"))
+	label := bytes.ToLower(listedLine.Find(line))
+	return len(label) > 0 && !bytes.Contains(label, []byte("err")) && !bytes.Contains(label, []byte("fail"))
 }
 
-// hasDate reports whether a line begins like 2026-11-02, 02/Nov, 10:00 or "1. ".
-func hasDate(line []byte) bool {
-	digits := 0
-	for digits < len(line) && line[digits] >= '0' && line[digits] <= '9' {
-		digits++
-	}
-	if digits == 0 || digits+1 >= len(line) {
-		return false
-	}
-	next, after := line[digits], line[digits+1]
-	return digits == 4 && next == '-' || digits <= 2 && (next == ':' || next == '/') && after != ' ' || digits <= 2 && next == '.' && after == ' '
-}
+var (
+	recordLine = regexp.MustCompile(`^\[?(?:\d{4}-.|\d{1,2}[:/][^ ]|\d{1,2}\. )|^#\d`)
+	hashLine   = regexp.MustCompile(`^[0-9a-f]{7,}[ :]`)
+	listedLine = regexp.MustCompile(`^(?:[-*|] |[A-Z][^:]{1,22}: )`)
+)
 
 func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= shortLines }
 
@@ -331,10 +262,10 @@ func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= 
 // success, and the words after "successfully completed" are ignored.
 func (v *textView) tellsSuccess() bool {
 	for i := range min(v.first.n, successWords) {
-		if denials.at(&v.first, i) {
+		if tables().Denials.at(&v.first, i) {
 			return false
 		}
-		if done.at(&v.first, i) {
+		if tables().Done.at(&v.first, i) {
 			return true
 		}
 	}
@@ -349,16 +280,16 @@ const successWords = 16
 // lock_file.
 func (v *textView) didItsTask() bool {
 	l := &v.first
-	if opening.begins(l) || hindered.within(l, l.n) {
+	if tables().Opening.begins(l) || tables().Hindered.within(l, l.n) {
 		return false
 	}
 	for i := range min(l.n, successWords) {
-		verb := v.ask.doneBy(string(l.word(i)))
+		verb := v.call.doneBy(string(l.word(i)))
 		if verb == "" {
 			continue
 		}
 		for k := range i {
-			if v.ask.about(string(l.word(k)), verb) {
+			if v.call.about(string(l.word(k)), verb) {
 				return !l.failsFrom(i + 1)
 			}
 		}
@@ -369,25 +300,18 @@ func (v *textView) didItsTask() bool {
 // failsFrom reports whether the words from i on describe a failure.
 func (l *line) failsFrom(i int) bool {
 	for ; i < l.n; i++ {
-		if predicates.at(l, i) {
+		if tables().Predicates.at(l, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// hindered phrases say that another party did it, or that it was not done.
-var hindered = newPhrasebook(`
-	by|unexpectedly|already|elsewhere
-	timed out
-	access|permission|connection denied|refused|reset|lost
-`)
-
 // listsNone reports whether the text is a listing tool's single sentence for an empty list: list_sources answers "No sources
 // configured." The sentence must use a word of the tool's name; "No browser connected." does not.
 func (v *textView) listsNone() bool {
-	name, l := splitName(v.ask.tool), &v.first
-	if !name.any(listingWords) || v.lines != 1 || l.n < 3 || l.n > 8 || string(l.word(0)) != "no" || !kept[string(l.word(l.n-1))] {
+	name, l := splitName(v.call.tool), &v.first
+	if !slices.Contains(name, "list") || v.lines != 1 || l.n < 3 || l.n > 8 || string(l.word(0)) != "no" || !tables().Kept[string(l.word(l.n-1))] {
 		return false
 	}
 	for i := 1; i < l.n-1; i++ {
@@ -398,38 +322,12 @@ func (v *textView) listsNone() bool {
 	return false
 }
 
-// repeatsName reports whether the text begins with the tool's subject, as a title does: "Missing: two files" for
-// find_missing_files, "Failed jobs" for list_failed_jobs.
-func (v *textView) repeatsName() bool {
-	l := &v.first
-	first := string(l.word(0))
-	if !subjects[first] || ownVoice.begins(l) || !slices.Contains(splitName(v.ask.tool), first) {
-		return false
-	}
-	return l.words[0].mark == ':' || l.n > 1 && v.ask.about(string(l.word(1)), first)
-}
-
 // tellsState reports whether the text is the answer of a tool that reports a state: for server_status, "The server is down" is a
 // regular answer.
 func (v *textView) tellsState() bool {
-	name := splitName(v.ask.tool)
-	return name.any(stateWords) && !name.any(changingWords) && states.within(&v.first, predicateWords) && !opening.begins(&v.first)
+	name, t := splitName(v.call.tool), tables()
+	return name.any(t.State) && !name.any(t.Changing) && t.States.within(&v.first, predicateWords) && !t.Opening.begins(&v.first)
 }
-
-// states are phrases for the state of an existing thing.
-var states = newPhrasebook(`
-	is|are|was|were currently|now? down|offline|inactive|disabled|suspended|locked|stopped|paused|closed|archived|unavailable|unreachable|full|busy|dead|expired|blocked|rejected|refused|denied|cancelled
-	healthy|unhealthy|degraded
-	is|are|was|were not|currently not? running|connected|available|enabled|reachable|loaded|open|installed
-`)
-
-var (
-	listingWords  = wordSet("list")
-	stateWords    = wordSet("status state health")
-	changingWords = wordSet("set update change edit put")
-	subjects      = wordSet("failed failure failures missing invalid unknown rate quota timeout expired denied rejected blocked unsupported")
-	kept          = wordSet("configured connected registered defined loaded set saved installed") // states of listed things
-)
 
 // sameStem reports whether one word begins with the other, ignoring a plural s: devices and device, specs and specifications.
 func sameStem(a, b string) bool {
@@ -439,28 +337,13 @@ func sameStem(a, b string) bool {
 
 // says reports whether an empty answer also names something that has to be corrected.
 func (l *line) says(text []byte) bool {
-	if elsewhere.within(l, 40) {
+	if tables().Elsewhere.within(l, 40) {
 		return false
 	}
-	return bytes.Contains(text[:min(len(text), lineBytes)], []byte("provided")) || mending.within(l, 40)
+	return bytes.Contains(text[:min(len(text), lineBytes)], []byte("provided")) || tables().Mending.within(l, 40)
 }
 
-// elsewhere phrases advise a different query, as empty answers do.
-var elsewhere = newPhrasebook(`
-	try|use … different|another|other|broader|fewer|again? *
-	different|broader query|name|search|term|terms|keyword|keywords|filter|filters
-	check the? spelling
-`)
-
-var mending = newPhrasebook(`
-	please
-	provided|configured|supplied|specified|selected|authorized
-	must|required|requires
-	use|run|call|open|start|connect|join|select … first|and|on|the|one|with
-	try|retry|again
-`)
-
-// listsPaths reports whether the text begins with a path and not with a sentence: its first 200 bytes have no space.
+// listsPaths reports whether the text begins with a path and not with a sentence: its first 200 bytes are without spaces.
 func (v *textView) listsPaths() bool {
 	return bytes.IndexByte(v.text[:min(len(v.text), 200)], ' ') < 0
 }

@@ -1,7 +1,6 @@
 package contract_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/candor-mcp/candor/contract"
@@ -16,36 +15,6 @@ func TestAListOfNothingIsAnAnswer(t *testing.T) {
 		{"list_tabs", "No browser connected.", true},
 		{"get_spec", "No specifications configured.", true},
 		{"list_devices", "No devices connected. Please start one first.", true},
-	})
-}
-
-// TestALongFailureIsOneByItsFirstWords checks a failure with many lines of further text.
-func TestALongFailureIsOneByItsFirstWords(t *testing.T) {
-	t.Parallel()
-	const rest = "\nDetails:\nthe socket was closed\nby the other side\n--> before the answer\n|   was complete\n--- or had begun\nAsk your administrator."
-	for text, failed := range map[string]bool{
-		"An error occurred while creating the record." + rest:         true,
-		"An unexpected error has occurred." + rest:                    true,
-		"An error budget is what a team may spend in a month." + rest: false,
-	} {
-		if got := contract.Classify(answered(t, "create_record", `{}`, text)); got.Verdict.Failure() != failed {
-			t.Errorf("%q: %s by %s", text[:40], got.Verdict, got.Rule)
-		}
-	}
-}
-
-// TestTheNumberOfAnExitCounts checks that an exit code of 0 is a success, and so is any exit code of a process that was to be
-// stopped.
-func TestTheNumberOfAnExitCounts(t *testing.T) {
-	t.Parallel()
-	said(t, []saying{
-		{"build", "Exit code: 0", false},
-		{"build", "Command exited with code 0", false},
-		{"build", "Script exited with status zero", false},
-		{"build", "Exit code: 2", true},
-		{"build", "Command exited with code 10", true},
-		{"kill_process", "Process 44 exited with code 137", false},
-		{"stop_container", "Container web exited with code 143", false},
 	})
 }
 
@@ -67,8 +36,6 @@ func TestWhoseWordsCountsAsWellAsWhich(t *testing.T) {
 		{"order_status", "Order 5 was not found", true},
 		{"set_order_status", "Order 5 is locked", true},
 		{"restart_job", "The server is down", true},
-		{"find_missing_files", "Missing: two files", false},
-		{"list_failed_jobs", "Failed jobs of today: 2", false},
 		{"list_failed_jobs", "No failed jobs.", false},
 		{"create_job", "Missing: name", true},
 	})
@@ -123,7 +90,7 @@ func TestOrdinaryAnswersAreNotSuspected(t *testing.T) {
 	})
 }
 
-// TestFailuresAreKnownByHowTheyAreTold checks failures whose wording is not among the recorded answers.
+// TestFailuresAreKnownByHowTheyAreTold checks failures with a wording that is not among the recorded answers.
 func TestFailuresAreKnownByHowTheyAreTold(t *testing.T) {
 	t.Parallel()
 	said(t, []saying{
@@ -143,18 +110,6 @@ func TestFailuresAreKnownByHowTheyAreTold(t *testing.T) {
 		{"page", "Unknown timezone: Moon/North", true},
 		{"page", "Unknown Pleasures is an album of 1979", false},
 		{"translate", "Unsupported target language: Moonish", true},
-	})
-}
-
-// TestALongFailureOfItsOwnTaskIsOne checks long texts that begin with a failure of the tool's task, for a tool that returns
-// content from other sources.
-func TestALongFailureOfItsOwnTaskIsOne(t *testing.T) {
-	t.Parallel()
-	rest := strings.Repeat(" and so on", 80)
-	said(t, []saying{
-		{"search_text", "Detection failed: no model" + rest, true},
-		{"search_text", "Generation failed: no model" + rest, true},
-		{"search_text", "Generations of models" + rest, false},
 	})
 }
 

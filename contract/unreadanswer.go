@@ -2,14 +2,16 @@ package contract
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/foreign"
 )
 
-// readAnswer finds the response of a service behind the tool that could not be read, which is a fault of the service or the
+// readAnswer finds the response of a service of the tool that could not be read, which is a fault of the service or the
 // network. Text that the caller sent to be parsed is the caller's fault.
-func readAnswer(h *heard) finding {
+func readAnswer(h *answerText) finding {
 	switch {
 	case !h.isTool():
 		return finding{}
@@ -19,11 +21,11 @@ func readAnswer(h *heard) finding {
 		return fairly(candor.CodeUpstreamBadResponse, "a validator complains about a value of another type than the arguments have")
 	case h.Page && !h.sentMarkup():
 		return strongly(candor.CodeUpstreamBadResponse, "an HTML page in the place of an answer")
-	case inText(h.text, unreadable):
+	case inText(h.text, &tables().Unreadable), ofResponse.MatchString(h.Text) && h.schema.fit() != fitNo:
 		return fairly(candor.CodeUpstreamBadResponse, "the words say that an answer could not be read")
 	case isMarkup(h.Text) && !h.sentMarkup():
 		return fairly(candor.CodeUpstreamBadResponse, "markup in the place of JSON")
-	case len(h.Issues) > 0 || inText(h.text, argumentWords) || !inText(h.text, brokenJSON):
+	case len(h.Issues) > 0 || inText(h.text, &tables().ArgumentWords) || !inText(h.text, &tables().BrokenJSON):
 		return finding{}
 	case strings.Contains(h.Text, "cannot unmarshal") && h.schema.known() && h.schema.fit() != fitYes:
 		return fairly(candor.CodeInvalidArguments, "a value that could not be decoded, and arguments that deviate from the schema")
@@ -34,52 +36,40 @@ func readAnswer(h *heard) finding {
 	}
 }
 
-// unreadable phrases describe a response that could not be read.
-var unreadable = newPhrasebook(`
-	invalid|malformed|unexpected|unparseable|unreadable json|html? response|reply|html
-	non json
-	failed|unable|could|cannot|error not? to? parse|parsing|decode|decoding|read|reading … response|html|reply
-	response|reply … not valid? json
-	response|reply is|was|body? empty|malformed|invalid|unexpected|undefined
-	empty response|reply
-	expected json but|got|received
-	html|xml|text instead of json
-	no * returned|received from|by|in
-	expected … response but|got|received
-	response|reply validation|schema failed|error|mismatch
-`)
-
 // isMarkup reports whether text is the message of a parser that stopped at the first character of markup.
 func isMarkup(text string) bool {
 	return strings.Contains(text, "token '<'") || strings.Contains(text, "token <") || strings.Contains(text, "character '<'")
 }
 
-// brokenJSON phrases describe JSON that could not be parsed, whether the server or the caller sent it.
-var brokenJSON = newPhrasebook(`
-	unexpected token
-	is|not not? valid json
-	invalid|malformed|unexpected json
-	unexpected end of json
-	unexpected non? whitespace character
-	failed|unable|could|cannot|error not? to? parse|parsing|decode … json
-	expecting value: line
-	expected property name
-	bad control character in
-	invalid character … looking for
-	json: cannot unmarshal
-`)
-
 // sentMarkup reports whether an argument contains markup.
-func (h *heard) sentMarkup() bool {
-	raw := bytes.ToLower(h.ask.args.Raw()[:min(len(h.ask.args.Raw()), maxPayload)])
+func (h *answerText) sentMarkup() bool {
+	raw := bytes.ToLower(h.call.args.Raw()[:min(len(h.call.args.Raw()), maxPayload)])
 	return bytes.Contains(raw, []byte("<html")) || bytes.Contains(raw, []byte("<!doctype")) || bytes.Contains(raw, []byte("<body"))
 }
+
+// quotedPart matches a quotation in a message, such as the word at which a parser stopped.
+var quotedPart = regexp.MustCompile("[\"'`“]([^\"'`“”\n]{2,})[\"'`”]")
+
+// quotesPart reports whether the message quotes a part of an argument.
+func (h *answerText) quotesPart() bool {
+	for _, quote := range quotedPart.FindAllStringSubmatch(h.Text, 4) {
+		for _, value := range h.values {
+			if i := strings.Index(value, quote[1]); i >= 0 && foreign.StandsAlone(value, i, i+len(quote[1])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ofResponse matches the text of a runtime that failed on a part of a response.
+var ofResponse = regexp.MustCompile(`(?i)\b(?:response|resp|reply)\b[\w.?\[\]]* is (?:not |undefined|null)`)
 
 // snippet is the number of bytes that a runtime quotes at least of a text that it could not parse.
 const snippet = 10
 
 // quotesArgument reports whether the message quotes the beginning of an argument, as runtimes do for text that is not JSON.
-func (h *heard) quotesArgument() bool {
+func (h *answerText) quotesArgument() bool {
 	for _, value := range h.values {
 		for _, quote := range []string{`"`, "'", "`", ": "} {
 			if strings.Contains(h.Text, quote+value[:min(len(value), snippet)]) {

@@ -15,6 +15,7 @@ type vector struct {
 	Name         string          `json:"name"`
 	Dialect      string          `json:"dialect"`
 	Request      json.RawMessage `json:"request"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
 	Response     json.RawMessage `json:"response"`
 	Verdict      string          `json:"verdict"`
 	Certainty    string          `json:"certainty"`
@@ -50,7 +51,8 @@ func vectors(t *testing.T) []vector {
 
 func (v *vector) exchange(t *testing.T) *contract.Exchange {
 	t.Helper()
-	line, err := json.Marshal(map[string]any{"request": json.RawMessage(orNull(v.Request)), "response": json.RawMessage(orNull(v.Response))})
+	line, err := json.Marshal(map[string]any{"request": json.RawMessage(orNull(v.Request)), "response": json.RawMessage(orNull(v.Response)),
+		"tool": map[string]any{"inputSchema": json.RawMessage(orNull(v.InputSchema))}})
 	if err != nil {
 		t.Fatal(err)
 	}

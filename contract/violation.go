@@ -13,8 +13,8 @@ type Violation struct {
 	Message string `json:"message"`
 }
 
-// Violations returns the violations in the answer, in a fixed order. Their messages never quote the peer.
-func Violations(x *Exchange) []Violation {
+// violations returns the violations in the answer, in a fixed order. Their messages never quote the peer.
+func violations(x *Exchange) []Violation {
 	if x.Lost || x.silent || x.cutShort() {
 		return nil
 	}
@@ -92,8 +92,8 @@ func resultViolations(m *wire.Message) []Violation {
 func failureViolations(m *wire.Message) []Violation {
 	var out []Violation
 	content, _ := m.ResultMember("content")
-	first, ok := content.Index(0)
-	if !ok {
+	first := content.Path(0)
+	if !first.Present() {
 		return append(out, Violation{"empty-content", "an error without content reaches the model as nothing"})
 	}
 	kind, _ := first.Get("type")

@@ -8,7 +8,7 @@ import (
 )
 
 // readWords reads sentences written for people. A sentence that describes the failure takes precedence over one that gives advice.
-func readWords(h *heard) finding {
+func readWords(h *answerText) finding {
 	if h.Masked {
 		return finding{} // the sentence does not name the cause, as in "Unknown error"
 	}
@@ -19,15 +19,18 @@ func readWords(h *heard) finding {
 	if m == nil {
 		return finding{}
 	}
-	code := h.placed(m.code)
-	if m.stumble && h.schema.fit() == fitNo && h.isTool() {
+	code := h.placed(m.Code)
+	if m.Weak {
+		return weakly(code, "the words “"+words+"”")
+	}
+	if m.Stumble && h.schema.fit() == fitNo && h.isTool() {
 		code = candor.CodeInvalidArguments // a server that does not validate fails on arguments that do not fit
 	}
 	return fairly(code, "the words “"+words+"”")
 }
 
 // placed returns the equivalent of a code about arguments or sign-in for a call that is not a tool call.
-func (h *heard) placed(code candor.Code) candor.Code {
+func (h *answerText) placed(code candor.Code) candor.Code {
 	switch {
 	case code != candor.CodeInvalidArguments:
 		return h.refused(code)
@@ -41,7 +44,7 @@ func (h *heard) placed(code candor.Code) candor.Code {
 }
 
 // meaningOf returns the highest-ranked meaning in the text and the words that matched, or nil.
-func (h *heard) meaningOf(text string) (m *meaning, words string) {
+func (h *answerText) meaningOf(text string) (m *meaning, words string) {
 	if text == "" {
 		return nil, ""
 	}
@@ -54,37 +57,37 @@ func (h *heard) meaningOf(text string) (m *meaning, words string) {
 }
 
 // search looks for a meaning in the descriptive sentences of the text, or in the advising ones.
-func (h *heard) search(text string, advising bool) (m *meaning, words string) {
-	best := len(textLexicon.table)
+func (h *answerText) search(text string, advising bool) (m *meaning, words string) {
+	best := len(tables().Meanings)
 	rest := []byte(text)
 	for n := 0; n < maxSentences && len(rest) > 0; n++ {
 		var l line
 		rest = l.readSentence(rest)
-		if l.n == 0 || (advice.begins(&l) && !before.within(&l, lineWords)) != advising {
+		if l.n == 0 || (tables().Advice.begins(&l) && !tables().Before.within(&l, lineWords)) != advising {
 			continue
 		}
 		if rank, at := h.bestMeaning(&l, best); rank < best {
 			best, words = rank, l.quote(at)
 		}
 	}
-	if best == len(textLexicon.table) {
+	if best == len(tables().Meanings) {
 		return nil, ""
 	}
-	return &textLexicon.table[best], words
+	return &tables().Meanings[best], words
 }
 
 // bestMeaning returns the rank of the best meaning in a sentence that is consistent with the call, and the index of its first
 // word.
-func (h *heard) bestMeaning(l *line, below int) (rank, at int) {
+func (h *answerText) bestMeaning(l *line, below int) (rank, at int) {
 	var skip rankSet
 	for {
 		rank, at = below, 0
 		for i := range l.n {
-			if r := textLexicon.book.rankAt(l, i, rank, skip); r < rank {
+			if r := tables().texts.rankAt(l, i, rank, skip); r < rank {
 				rank, at = r, i
 			}
 		}
-		if rank == below || h.accepts(textLexicon.table[rank].code, l) {
+		if rank == below || h.accepts(tables().Meanings[rank].Code, l) {
 			return rank, at
 		}
 		skip |= 1 << rank
@@ -96,17 +99,20 @@ const maxSentences = 16
 
 // accepts reports whether a meaning is consistent with the call. Servers also use the words for a bad argument, a missing key or a
 // missing program for other things; the tool's schema shows whether such an argument exists.
-func (h *heard) accepts(code candor.Code, l *line) bool {
+func (h *answerText) accepts(code candor.Code, l *line) bool {
+	if code == candor.CodeConfigInvalid && h.call.known {
+		return !h.namesProperty(l) && h.schema.fit() != fitUnknown // an address that the caller did not send
+	}
 	if !h.isTool() || !h.schema.known() {
 		return true
 	}
 	switch code {
 	case candor.CodeInvalidArguments:
-		return h.schema.fit() == fitNo || l.has(echoWord) || argumentWords.within(l, lineWords) || h.namesProperty(l)
+		return h.schema.fit() == fitNo || l.has(echoWord) || tables().ArgumentWords.within(l, lineWords) || h.namesProperty(l) || h.quotesPart()
 	case candor.CodeConfigurationMissing, candor.CodeUpstreamUnauthenticated:
-		return !h.namesOneOf(l, credentialWords)
+		return !h.namesOneOf(l, tables().Credential)
 	case candor.CodeDependencyMissing:
-		return !l.has(echoWord) || !h.namesOneOf(l, programWords)
+		return !l.has(echoWord) || !h.namesOneOf(l, tables().Program)
 	default:
 		return true
 	}
@@ -123,7 +129,7 @@ func (l *line) has(mark byte) bool {
 }
 
 // namesProperty reports whether a sentence contains the name of a property or its last word, as "Invalid ID" does for projectId.
-func (h *heard) namesProperty(l *line) bool {
+func (h *answerText) namesProperty(l *line) bool {
 	for i := range l.n {
 		word := string(l.word(i))
 		if h.schema.has(word) || h.schema.hasTail(word) || i+1 < l.n && h.schema.has(word+string(l.word(i+1))) {
@@ -134,7 +140,7 @@ func (h *heard) namesProperty(l *line) bool {
 }
 
 // namesOneOf reports whether a sentence contains one of the words and the tool has a property that ends in that word.
-func (h *heard) namesOneOf(l *line, words map[string]bool) bool {
+func (h *answerText) namesOneOf(l *line, words map[string]bool) bool {
 	for i := range l.n {
 		if word := string(l.word(i)); words[word] && h.schema.hasTail(word) {
 			return true
@@ -142,33 +148,6 @@ func (h *heard) namesOneOf(l *line, words map[string]bool) bool {
 	}
 	return false
 }
-
-var (
-	credentialWords = wordSet("key token credentials credential password secret")
-	programWords    = wordSet("command executable binary program module package browser driver library extension cli")
-
-	// argumentWords are phrases about arguments in general.
-	argumentWords = newPhrasebook(`
-		argument|arguments|parameter|parameters|param|params
-		input|inputs is|are|was|validation|schema|invalid
-		invalid|bad|missing input|inputs
-	`)
-
-	// advice phrases begin a sentence that gives advice and does not describe the failure.
-	advice = newPhrasebook(`
-		please|try|check|ensure|verify|consider|see|refer|visit|contact|hint|tip|note|alternatively|documentation
-		make sure
-		you can|may|might
-		for more|details|help
-		if you|the|this|it|not
-		to fix|resolve|enable|use|set|configure|get
-	`)
-
-	// before phrases name a step that must precede the call. Such a sentence gives the reason even if it is worded as advice.
-	before = newPhrasebook(`
-		first
-	`)
-)
 
 // readSentence is like [line.read], but stops at the end of a sentence.
 func (l *line) readSentence(text []byte) (rest []byte) {

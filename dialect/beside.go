@@ -8,18 +8,18 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Members that a shape does not define are kept in details under their own names, so that readers can use them. The canonical
-// error, which accompanies every shape, passes them on.
+// Members that a shape does not define are kept in details under their own names, so that readers can use them. The
+// canonical error, which accompanies every shape, passes them on.
 
-// besideMember is the member of details that lists the members that were beside details in data, so that the rpc dialect can write
-// them there again.
+// besideMember is the member of details that lists the members that were beside details in data, so that the rpc
+// dialect can write them there again.
 const besideMember = "beside"
 
 // valueMember is the member of details that holds details that are not an object, or that share a name with a member beside them.
 const valueMember = "value"
 
-// joined returns details with the members of more added, or an absent value if both are empty. If both have a member of one name,
-// details keep theirs, and the other goes into an object named "beside".
+// joined returns details with the members of more added, or an absent value if both are empty. If both have a member of
+// one name, details keep theirs, and the other goes into an object named "beside".
 func joined(details, more wire.Value) wire.Value {
 	switch {
 	case more.Len() == 0:
@@ -55,8 +55,8 @@ var rpcOwn = []string{"domain", "symbol", "details", "retryable", "retryAfterMs"
 //	{"details":{"a":1},"hint":"x"}  →  {"beside":["hint"],"a":1,"hint":"x"}
 //	{"details":"text","hint":"x"}   →  {"beside":["hint"],"value":"text","hint":"x"}
 //
-// Data that is not an object becomes the details. Data that is exactly a uri is kept unchanged, because clients recognise a
-// missing resource by it.
+// Data that is not an object becomes the details. Data that is exactly a uri is kept unchanged, because clients
+// recognise a missing resource by it.
 func rpcDetails(data wire.Value, code candor.Code) json.RawMessage {
 	if !data.Present() || data.IsNull() {
 		return nil
@@ -139,8 +139,8 @@ func isRPCOwn(name string) bool {
 	return false
 }
 
-// isOnlyURI reports whether data of exactly {"uri": …} represents the whole error except for its time and ref. Such an error is
-// written without the canonical error, because clients compare the data.
+// isOnlyURI reports whether data of exactly {"uri": …} represents the whole error except for its time and ref. Such an
+// error is written without the canonical error, because clients compare the data.
 func isOnlyURI(e *candor.Error) bool {
 	if e.Code() != candor.CodeResourceNotFound || e.Details().Get("uri").IsZero() {
 		return false

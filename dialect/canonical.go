@@ -1,7 +1,9 @@
 package dialect
 
 import (
+	"cmp"
 	"encoding/json"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/timestamp"
@@ -17,8 +19,9 @@ const canonicalHint = "the written form is spec/schema/error.schema.json"
 // written, and the origin says that the code is inferred. Unknown members are kept in details under their own names.
 //
 // It returns an error that names the fault for a registered code with another class, domain or number than the catalogue's, and
-// for retry advice outside the closed set. A missing ref is read as "". To check whether an error conforms to this version, use
-// [CheckCandor].
+// for retry advice outside the closed set. A missing ref is read as "". The brief form, which has only code, class,
+// retry and ref, is accepted too: its message is that of the code, and its origin the tool. To check whether an error conforms to this
+// version, use [CheckCandor].
 //
 // For every error made by a constructor it returns the same error that was written, without the parts that the writer omitted.
 func ReadCandor(v wire.Value) (*candor.Error, error) {
@@ -28,280 +31,240 @@ func ReadCandor(v wire.Value) (*candor.Error, error) {
 
 // readCanonical is like [ReadCandor], but also returns the code as it was written if it is not registered, else nil.
 func readCanonical(v wire.Value) (*candor.Error, *foreignCode, error) {
-	r, err := newCanonicalReader(v)
-	if err != nil {
-		return nil, nil, err
-	}
-	e, err := r.read()
-	return e, r.foreign, err
+	r := canonicalReader{v: v}
+	e := r.read()
+	return e, r.foreign, r.err
 }
 
 // CheckCandor returns nil if v is a canonical error as this version of the contract writes them: its code is registered and every
 // required member is present. The error names the first fault.
 func CheckCandor(v wire.Value) error {
-	r, err := newCanonicalReader(v)
-	if err != nil {
-		return err
-	}
-	r.strict = true
-	_, err = r.read()
-	return err
+	r := canonicalReader{v: v, strict: true}
+	_ = r.read() // sets r.err
+	return r.err
 }
 
-func newCanonicalReader(v wire.Value) (*canonicalReader, error) {
-	if v.Type() != wire.TypeObject {
-		return nil, refuseCanonical("an object is wanted, this is of type %s", v.Type())
-	}
-	r := &canonicalReader{values: make(map[string]wire.Value, len(canonicalReaders))}
-	for name, value := range v.Members() {
-		key, _ := name.Str()
-		if canonicalMembers[key] {
-			r.values[key] = value
-		} else {
-			r.unknown = r.unknown.keep(name, value)
-		}
-	}
-	return r, nil
-}
+// canonicalMembers are the members that this version of the contract has.
+var canonicalMembers = []string{"code", "domain", "class", "number", "message", "retry", "suggestion", "details", "origin", "ref", "tool",
+	"role", "session_id", "workspace_root", "invariant_id", "phase_id", "plan_hash", "cause", "timestamp", "stack"}
 
-// canonicalReader turns members into options. err holds the first fault.
+// canonicalReader reads the members of a canonical error in the order of the contract.
 type canonicalReader struct {
-	values  map[string]wire.Value
-	unknown object // members that this version does not have
-	strict  bool   // accept only the form that this version writes
-	code    candor.Code
+	v       wire.Value
+	strict  bool         // accept only the form that this version writes
 	foreign *foreignCode // nil if the code is registered
-	message string
-	by      candor.Origin
-	context candor.CallInfo
-	options []candor.Option
-	err     error
+	err     error        // the first fault
 }
 
-// presence says whether a member is required.
-type presence uint8
-
-const (
-	optional  presence = iota
-	ofKnown            // required with a registered code
-	mandatory          // always required
-)
-
-// canonicalReaders is the table of members, in the order they are checked.
-var canonicalReaders = []struct {
-	name string
-	must presence
-	read func(*canonicalReader, wire.Value)
-}{
-	{"code", mandatory, (*canonicalReader).readCode},
-	{"domain", ofKnown, func(*canonicalReader, wire.Value) {}}, // checked with code
-	{"class", mandatory, (*canonicalReader).readClass},
-	{"number", ofKnown, (*canonicalReader).readNumber},
-	{"message", mandatory, (*canonicalReader).readMessage},
-	{"retry", mandatory, (*canonicalReader).readRetry},
-	{"suggestion", optional, (*canonicalReader).readSuggestion},
-	{"details", optional, func(*canonicalReader, wire.Value) {}}, // read last, together with unknown members
-	{"origin", ofKnown, (*canonicalReader).readOrigin},
-	{"ref", optional, (*canonicalReader).readRef},
-	{"tool", optional, context("tool", func(c *candor.CallInfo) *string { return &c.Tool })},
-	{"role", optional, context("role", func(c *candor.CallInfo) *string { return &c.Role })},
-	{"session_id", optional, context("session_id", func(c *candor.CallInfo) *string { return &c.SessionID })},
-	{"workspace_root", optional, context("workspace_root", func(c *candor.CallInfo) *string { return &c.WorkspaceRoot })},
-	{"invariant_id", optional, context("invariant_id", func(c *candor.CallInfo) *string { return &c.InvariantID })},
-	{"phase_id", optional, context("phase_id", func(c *candor.CallInfo) *string { return &c.PhaseID })},
-	{"plan_hash", optional, context("plan_hash", func(c *candor.CallInfo) *string { return &c.PlanHash })},
-	{"cause", optional, (*canonicalReader).readCause},
-	{"timestamp", optional, (*canonicalReader).readTime},
-	{"stack", optional, (*canonicalReader).readStack},
+func (r *canonicalReader) read() *candor.Error {
+	if r.v.Type() != wire.TypeObject {
+		r.fail("an object is wanted, this is of type %s", r.v.Type())
+		return nil
+	}
+	code := r.code()
+	message := r.text("message", r.strict || r.foreign != nil)
+	if _, written := r.v.Get("message"); message == "" && (written || r.strict) {
+		r.fail("message is empty")
+	}
+	retry, suggestion := r.retry(), r.text("suggestion", false)
+	origin := r.origin()
+	ref, context := r.text("ref", false), r.context()
+	e := candor.New(code, message, candor.WithRetry(retry), candor.WithSuggestion(suggestion), candor.WithDetails(json.RawMessage(r.details().Raw())),
+		candor.WithOrigin(origin.By, origin.Inferred || r.foreign != nil), candor.WithRef(ref), candor.WithCallInfo(context),
+		candor.WithCauseText(r.cause()), candor.WithTime(r.time()), candor.WithStack(r.text("stack", false)))
+	if r.err != nil {
+		return nil
+	}
+	return e
 }
 
-var canonicalMembers = func() map[string]bool {
-	names := make(map[string]bool, len(canonicalReaders))
-	for _, m := range canonicalReaders {
-		names[m.name] = true
-	}
-	return names
-}()
-
-func (r *canonicalReader) read() (*candor.Error, error) {
-	r.by = candor.Origin{By: candor.PartyTool}
-	for _, m := range canonicalReaders {
-		value, ok := r.values[m.name]
-		switch {
-		case ok:
-			m.read(r, value)
-		case m.must == mandatory, m.must == ofKnown && r.foreign == nil:
-			r.fail("%s is missing", m.name)
-		}
-		if r.err != nil {
-			return nil, r.err
-		}
-	}
-	if details := r.details(); details != nil {
-		r.add(candor.WithDetails(details))
-	}
-	inferred := r.by.Inferred || r.foreign != nil
-	return candor.New(r.code, r.message, append(r.options, candor.WithCallInfo(r.context), candor.WithOrigin(r.by.By, inferred))...), nil
-}
-
-// details returns the details together with the data that this version has no member for: unknown members, and a code that is not
-// registered.
-func (r *canonicalReader) details() json.RawMessage {
-	r.keepInner("origin", "by", "inferred")
-	r.keepInner("cause", "message", "code", "name")
-	details := r.values["details"]
-	if !r.unknown.empty() {
-		details = joined(details, r.unknown.value())
-	}
-	if r.foreign == nil {
-		return details.Raw()
-	}
-	if details.Present() && !details.IsNull() && details.Type() != wire.TypeObject {
-		details = object{}.raw(valueMember, details.Raw()).value()
-	}
-	out := object{}.raw("said", r.foreign.said(details.Path("said")))
-	for name, value := range details.Members() {
-		if !name.Is("said") {
-			out = out.keep(name, value)
-		}
-	}
-	return out.json()
-}
-
-// keepInner keeps the unknown members of a member that is an object.
-func (r *canonicalReader) keepInner(name string, own ...string) {
-	if more := without(r.values[name], own...); more.Len() > 0 {
-		r.unknown = r.unknown.raw(name, more.Raw())
-	}
-}
-
-func refuseCanonical(problem string, args ...any) error {
-	return refuse("candor", canonicalHint, problem, args...)
-}
-
+// fail records a fault, unless there is one already.
 func (r *canonicalReader) fail(problem string, args ...any) {
-	r.err = refuseCanonical(problem, args...)
+	if r.err == nil {
+		r.err = refuse("candor", canonicalHint, problem, args...)
+	}
 }
 
-func (r *canonicalReader) add(o candor.Option) { r.options = append(r.options, o) }
+// get returns a member. A missing one is a fault if it is required.
+func (r *canonicalReader) get(name string, required bool) (wire.Value, bool) {
+	v, ok := r.v.Get(name)
+	if required && !ok {
+		r.fail("%s is missing", name)
+	}
+	return v, ok
+}
 
-// text returns a string member and fails for any other type.
-func (r *canonicalReader) text(name string, v wire.Value) string {
+// text returns a string member, or "" if it is missing.
+func (r *canonicalReader) text(name string, required bool) string {
+	v, present := r.get(name, required)
 	s, ok := v.Str()
-	if !ok {
+	if present && !ok {
 		r.fail("%s is of type %s, not a string", name, v.Type())
 	}
 	return s
 }
 
-// readCode finds the code. A code that is not registered is replaced by its class, unless the reader is strict.
-func (r *canonicalReader) readCode(v wire.Value) {
-	symbol, domain := r.text("code", v), ""
-	if said, ok := r.values["domain"]; ok {
-		domain = r.text("domain", said)
-	}
-	if r.err != nil {
-		return
-	}
-	c, ok := candor.LookupCode(domain, symbol)
+// code reads code, domain, class and number. A code that is not registered is replaced by its class, unless the reader is strict.
+func (r *canonicalReader) code() candor.Code {
+	symbol, domain := r.text("code", true), r.text("domain", false)
+	code, ok := candor.LookupCode(cmp.Or(domain, "candor"), symbol)
 	switch {
-	case ok && c.Symbol() == symbol:
-		r.code = c
+	case r.err != nil:
+		return 0
+	case ok && code.Symbol() == symbol:
+		r.get("domain", r.strict)
+		return r.checked(code)
 	case r.strict:
 		r.fail("code %.64q is not registered in domain %.64q", symbol, domain)
 	case !isSymbol(symbol), domain != "" && !isName(domain):
 		r.fail("code %.64q in domain %.64q is not a symbol in a domain", symbol, domain)
-	default:
-		r.foreign = &foreignCode{symbol: symbol, domain: domain}
 	}
-}
-
-func (r *canonicalReader) readClass(v wire.Value) {
-	class := r.text("class", v)
-	switch {
-	case r.err != nil:
-	case r.foreign != nil && !isName(class):
+	class := r.text("class", true)
+	r.foreign = &foreignCode{symbol: symbol, domain: domain}
+	if !isName(class) {
 		r.fail("class %.64q is not a word", class)
-	case r.foreign != nil:
-		r.code = classCode(candor.Class(class))
-		if !candor.Class(class).Valid() {
-			r.foreign.class = v
-		}
-	case candor.Class(class) != r.code.Class():
-		r.fail("class %.64q is not that of %s, which is %s", class, r.code, r.code.Class())
 	}
+	if !candor.Class(class).Valid() {
+		r.foreign.class = r.v.Path("class")
+	}
+	r.foreign.number, ok = r.v.Get("number")
+	if _, whole := r.foreign.number.Int64(); ok && !whole {
+		r.fail("number %.24s is not an integer", r.foreign.number.Raw())
+	}
+	return classCode(candor.Class(class))
 }
 
-func (r *canonicalReader) readNumber(v wire.Value) {
-	n, ok := v.Int64()
-	switch {
-	case r.foreign != nil && !ok:
-		r.fail("number %.24s is not an integer", v.Raw())
-	case r.foreign != nil:
-		r.foreign.number = v
-	case !ok || n != int64(r.code.Number()):
-		r.fail("number %.24s is not that of %s, which is %d", v.Raw(), r.code, r.code.Number())
+// checked returns a registered code after comparing its class and number with those that are written.
+func (r *canonicalReader) checked(c candor.Code) candor.Code {
+	if class := r.text("class", true); candor.Class(class) != c.Class() {
+		r.fail("class %.64q is not that of %s, which is %s", class, c, c.Class())
 	}
+	number, written := r.get("number", r.strict)
+	if n, ok := number.Int64(); written && (!ok || n != int64(c.Number())) {
+		r.fail("number %.24s is not that of %s, which is %d", number.Raw(), c, c.Number())
+	}
+	return c
 }
 
-func (r *canonicalReader) readMessage(v wire.Value) {
-	if r.message = r.text("message", v); r.err == nil && r.message == "" {
-		r.fail("message is empty")
-	}
-}
-
-func (r *canonicalReader) readRetry(v wire.Value) {
+func (r *canonicalReader) retry() candor.Retry {
+	v, _ := r.get("retry", true)
 	retry, err := parseRetry(v)
 	if err != nil {
 		r.fail("%v", err)
 	}
-	r.add(candor.WithRetry(retry))
+	return retry
 }
 
-func (r *canonicalReader) readSuggestion(v wire.Value) {
-	r.add(candor.WithSuggestion(r.text("suggestion", v)))
-}
-
-func (r *canonicalReader) readOrigin(v wire.Value) {
+func (r *canonicalReader) origin() candor.Origin {
+	v, present := r.get("origin", r.strict)
+	if !present {
+		return candor.Origin{By: candor.PartyTool}
+	}
 	by, _ := v.Path("by").Str()
 	inferred, ok := v.Path("inferred").Bool()
-	if party := candor.Party(by); party.Valid() && ok {
-		r.by = candor.Origin{By: party, Inferred: inferred}
-		return
+	if !ok || !candor.Party(by).Valid() {
+		r.fail("origin is not {by, inferred} with a known party")
 	}
-	r.fail("origin is not {by, inferred} with a known party")
+	return candor.Origin{By: candor.Party(by), Inferred: inferred}
 }
 
-func (r *canonicalReader) readRef(v wire.Value) { r.add(candor.WithRef(r.text("ref", v))) }
-
-func (r *canonicalReader) readStack(v wire.Value) { r.add(candor.WithStack(r.text("stack", v))) }
-
-// context returns a reader for a string member that may be null.
-func context(name string, field func(*candor.CallInfo) *string) func(*canonicalReader, wire.Value) {
-	return func(r *canonicalReader, v wire.Value) {
-		if !v.IsNull() {
-			*field(&r.context) = r.text(name, v)
+// context reads the members about the call, which may be null.
+func (r *canonicalReader) context() (c candor.CallInfo) {
+	for _, m := range []struct {
+		name string
+		into *string
+	}{
+		{"tool", &c.Tool}, {"role", &c.Role}, {"session_id", &c.SessionID}, {"workspace_root", &c.WorkspaceRoot},
+		{"invariant_id", &c.InvariantID}, {"phase_id", &c.PhaseID}, {"plan_hash", &c.PlanHash},
+	} {
+		if v := r.v.Path(m.name); v.Present() && !v.IsNull() {
+			*m.into = r.text(m.name, false)
 		}
 	}
+	return c
 }
 
-func (r *canonicalReader) readCause(v wire.Value) {
+func (r *canonicalReader) cause() candor.Cause {
+	v, present := r.v.Get("cause")
 	if text, ok := v.Str(); ok {
-		r.add(candor.WithCauseText(candor.Cause{Message: text}))
-		return
+		return candor.Cause{Message: text}
 	}
 	c, ok := parseCause(v)
-	if _, code := v.Get("code"); !ok || !code || !v.Path("name").Present() {
+	if _, code := v.Get("code"); present && (!ok || !code || !v.Path("name").Present()) {
 		r.fail("cause is neither a string nor {message, code, name}")
 	}
-	r.add(candor.WithCauseText(c))
+	return c
 }
 
-func (r *canonicalReader) readTime(v wire.Value) {
-	text := r.text("timestamp", v)
+func (r *canonicalReader) time() time.Time {
+	text := r.text("timestamp", false)
+	if _, present := r.v.Get("timestamp"); !present {
+		return time.Time{}
+	}
 	at, err := timestamp.Parse(text)
-	if r.err == nil && (err != nil || at.Format(candor.TimeLayout) != text) {
+	if err != nil || at.Format(timestamp.Layout) != text {
 		r.fail("timestamp %.40q is not ISO 8601 in UTC with milliseconds", text)
 	}
-	r.add(candor.WithTime(at))
+	return at
+}
+
+// details returns the details together with the data that this version has no member for: unknown members, and a code that is not
+// registered.
+func (r *canonicalReader) details() wire.Value {
+	details, more := r.v.Path("details"), without(r.v, canonicalMembers...)
+	for name, own := range map[string][]string{"origin": {"by", "inferred"}, "cause": {"message", "code", "name"}} {
+		if inner := without(r.v.Path(name), own...); inner.Len() > 0 {
+			more = joined(more, object{}.raw(name, inner.Raw()).value())
+		}
+	}
+	details = joined(details, more)
+	if r.foreign == nil {
+		return details
+	}
+	if details.Present() && !details.IsNull() && details.Type() != wire.TypeObject {
+		details = object{}.raw(valueMember, details.Raw()).value()
+	}
+	said := object{}.raw("said", r.foreign.said(details.Path("said"))).value()
+	return joined(said, without(details, "said"))
+}
+
+// native is the candor dialect: the canonical error, in a result with text for the model as its first block.
+type native struct{}
+
+// Name returns the name of the dialect.
+func (native) Name() string { return "candor" }
+
+// Encode appends the canonical JSON. It does not allocate if dst has the capacity.
+func (native) Encode(dst []byte, e *candor.Error, o Options) []byte {
+	return appendCanonical(dst, whole(e), o, stackAny)
+}
+
+// Write appends a result.
+func (d native) Write(dst []byte, e *candor.Error, o Options) []byte {
+	return writeResult(d, dst, e, o)
+}
+
+func (native) parts(e *candor.Error, _ *Options) resultParts {
+	return resultParts{text: AppendText(nil, e), native: true}
+}
+
+// Read finds the canonical error under the key of _meta, of data or of a document, in structuredContent of a result, or alone.
+func (d native) Read(v wire.Value) (*candor.Error, error) {
+	if own, ok := Embedded(v); ok {
+		return ReadCandor(own)
+	}
+	if result, ok := resultOf(v); ok {
+		if mirror := result.Path("structuredContent"); d.marked(mirror) {
+			return ReadCandor(mirror)
+		}
+		return nil, refuse("candor", "another dialect may read it, see Detect", "the result has no _meta[%q]", MetaKey)
+	}
+	return ReadCandor(v)
+}
+
+// marked requires class, domain and origin, which no other shape has together.
+func (native) marked(v wire.Value) bool {
+	return v.Path("code").Type() == wire.TypeString && v.Path("class").Type() == wire.TypeString &&
+		v.Path("domain").Type() == wire.TypeString && v.Path("origin").Type() == wire.TypeObject &&
+		!v.Path("type").Present()
 }

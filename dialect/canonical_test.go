@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/limits"
 )
 
 const strictForm = `{"code":"NOT_FOUND","class":"not_found","message":"m","retry":{"kind":"not_retryable"},"domain":"candor","number":4032,` +
@@ -40,8 +42,6 @@ func TestReadCandorRefusesWhatTheContractDoesNotKnow(t *testing.T) {
 		`"by":"tool"→"by":"god"`:                                  "origin",
 		`"inferred":false→"inferred":0`:                           "origin",
 		`"message":"m"→"message":""`:                              "message is empty",
-		`"message":"m"→"massage":"m"`:                             "message is missing",
-		`"message":"m",→`:                                         "message is missing",
 		`"ref":"r"→"ref":1`:                                       "ref is of type number",
 		`"ref":"r"→"ref":"r","timestamp":"yesterday"`:             "timestamp",
 		`"ref":"r"→"ref":"r","timestamp":"2026-11-15T01:21:55Z"`:  "timestamp",
@@ -59,6 +59,22 @@ func TestReadCandorRefusesWhatTheContractDoesNotKnow(t *testing.T) {
 	}
 	if _, err := dialect.ReadCandor(parse(t, []byte(strictForm))); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReadCandorReadsTheBriefForm checks the form for places that a model reads.
+func TestReadCandorReadsTheBriefForm(t *testing.T) {
+	e := candor.NotRetryable(kg.Full, "full", candor.WithRef("r"), candor.WithOrigin(candor.PartyGateway, false))
+	brief := e.AppendJSON(nil, candor.JSONOptions{Brief: true})
+	if got := string(brief); got != `{"code":"E_KG_FULL","class":"unavailable","retry":{"kind":"not_retryable"},"domain":"kg","ref":"r"}` {
+		t.Error(got)
+	}
+	read, err := dialect.ReadCandor(parse(t, brief))
+	if err != nil || read.Code() != e.Code() || read.Retry() != e.Retry() || read.Ref() != "r" || read.Message() == "" || read.Origin().By != candor.PartyTool {
+		t.Errorf("%v, %v", read, err)
+	}
+	if err := dialect.CheckCandor(parse(t, brief)); err == nil {
+		t.Error("CheckCandor accepts the brief form")
 	}
 }
 
@@ -85,7 +101,7 @@ func TestTextThatIsReadIsRedactedAndBounded(t *testing.T) {
 	raw := strings.Replace(strictForm, `"message":"m"`, `"message":"see /home/ann/x.txt `+long+`","suggestion":"`+long+`"`, 1)
 	for _, name := range []string{"candor"} {
 		e := read(t, lookup(t, name), []byte(raw))
-		if len(e.Message()) > candor.MaxMessage || len(e.Suggestion()) > candor.MaxSuggestion || strings.Contains(e.Message(), "/home/") {
+		if len(e.Message()) > limits.Message || len(e.Suggestion()) > limits.Suggestion || strings.Contains(e.Message(), "/home/") {
 			t.Errorf("%s: %q", name, e.Message())
 		}
 	}

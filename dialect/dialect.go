@@ -41,24 +41,12 @@ import (
 // MetaKey is the member that holds the canonical error: of a result's _meta, of a JSON-RPC error's data.
 const MetaKey = "dev.candor/error"
 
-// Carrier is the kind of message that holds an envelope.
-type Carrier uint8
-
-// The carriers.
-const (
-	CarrierResult   Carrier = iota // an MCP result, marked isError
-	CarrierRPCError                // a JSON-RPC response with error
-	CarrierDocument                // a whole document, such as an HTTP body
-)
-
 // Dialect is one wire shape. The set is closed, see [Names]. A Dialect holds no state and is safe for concurrent use.
 //
 // Encode and Write accept any error. An error without a code, and nil, are written as UNCODED_ERROR.
 type Dialect interface {
 	// Name returns the name that [Lookup] accepts.
 	Name() string
-	// Carrier returns the kind of message that Write produces.
-	Carrier() Carrier
 	// Encode appends the bare envelope, which has only the members of this shape.
 	Encode(dst []byte, e *candor.Error, o Options) []byte
 	// Write appends the whole carrier, with the canonical error if the shape has no member for some part.
@@ -69,16 +57,6 @@ type Dialect interface {
 	// marked reports whether an envelope has the members that identify this shape.
 	marked(envelope wire.Value) bool
 }
-
-// Pattern selects one of the two forms of the dual dialect.
-type Pattern uint8
-
-// The patterns. With PatternAuto, codes that begin with ERR_ use pattern B, all others pattern A.
-const (
-	PatternAuto Pattern = iota
-	PatternA            // the call failed
-	PatternB            // the call is reported as a success whose data describes the failure
-)
 
 // Options has the values that a writer needs besides the error. The zero value shows the least and assumes nothing about the tool.
 type Options struct {
@@ -97,6 +75,8 @@ type Options struct {
 	Mirror bool
 	// Readable adds the text of [AppendText] as a second block if the first one is JSON.
 	Readable bool
+	// Lean and Brief write the canonical error in these forms; see [candor.JSONOptions].
+	Lean, Brief bool
 	// Sep3313 adds the members of the sep3313 dialect to a result of any other dialect.
 	Sep3313 bool
 	// Stack selects whether a stack is written.
@@ -104,8 +84,9 @@ type Options struct {
 	// PlainRoot shows workspace_root as a path. Otherwise it is a digest, except in the system-error dialect, which shows
 	// the path to the session that the error belongs to.
 	PlainRoot bool
-	// Pattern selects the form of the dual dialect.
-	Pattern Pattern
+	// Pattern selects the form of the dual dialect: 'A', the call failed, or 'B', the call is reported as a success and its data describes
+	// the failure. With 0, codes that begin with ERR_ use B, all others A.
+	Pattern byte
 	// Now is the time to write for an error without one, if the shape requires a time.
 	Now time.Time
 }
@@ -157,4 +138,68 @@ func (e *ReadError) Error() string {
 
 func refuse(dialect, hint, problem string, args ...any) error {
 	return &ReadError{Dialect: dialect, Problem: fmt.Sprintf(problem, args...), Hint: hint}
+}
+
+// Detect returns the dialect of a value, which may be a bare envelope, a carrier, or a JSON-RPC response. It looks only at the
+// members that identify a dialect. It returns false if no dialect matches; the value may still be a failure, because plain text
+// and the shapes of other servers are not dialects.
+//
+// A result whose blocks are in a dialect is in that dialect, even if it also holds the canonical error; a result that holds only
+// the canonical error is candor.
+func Detect(v wire.Value) (Dialect, bool) {
+	if v.Type() != wire.TypeObject {
+		return nil, false
+	}
+	if isRPCFailure(v) {
+		return rpcError{}, true
+	}
+	if result, ok := resultOf(v); ok {
+		return detectResult(result)
+	}
+	for _, d := range []Dialect{native{}, systemError{}, toolError{}, dual{}, dual{unified: true}, sep3313{}, problem{}} {
+		if d.marked(v) {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// isRPCFailure reports whether v is an error of the rpc dialect. A number and a message are not enough, because any server sends
+// them. The dialect also has domain and symbol; in a JSON-RPC response one of its numbers is enough.
+func isRPCFailure(v wire.Value) bool {
+	inner, isResponse := v.Get("error")
+	if !isResponse {
+		inner = v
+	}
+	if !(rpcError{}).marked(inner) {
+		return false
+	}
+	data := inner.Path("data")
+	if _, embedded := data.Get(MetaKey); embedded {
+		return true
+	}
+	if data.Path("domain").Type() == wire.TypeString && data.Path("symbol").Type() == wire.TypeString {
+		return true
+	}
+	number, _ := inner.Path("code").Int64()
+	registered := candor.Code(number).Valid()
+	return isResponse && registered && number > 0 && number < 1<<31
+}
+
+func detectResult(result wire.Value) (Dialect, bool) {
+	for _, d := range []Dialect{systemError{}, toolError{}, dual{}, dual{unified: true}} {
+		if _, _, ok := findEnvelope(result, d.marked); ok {
+			return d, true
+		}
+	}
+	_, failure := result.Path("_meta").Get(ToolFailureKey)
+	_, embedded := result.Path("_meta").Get(MetaKey)
+	switch {
+	case failure && (sep3313{}).marked(result.Path("_meta", ToolFailureKey)):
+		return sep3313{}, true
+	case embedded, (native{}).marked(result.Path("structuredContent")):
+		return native{}, true
+	default:
+		return nil, false
+	}
 }

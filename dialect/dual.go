@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -19,7 +20,9 @@ import (
 //
 // In the legacy form a raised code is written as HANDLER_ERROR, with the actual code as a prefix of the message and in
 // details.code. The unified form writes pattern A for every error, marked, with the code in error.code.
-type dual struct{ unified bool }
+type dual struct {
+	unified bool
+}
 
 const dualDomain = "dual"
 
@@ -30,9 +33,6 @@ func (d dual) Name() string {
 	}
 	return "dual"
 }
-
-// Carrier returns the kind of message that Write produces.
-func (dual) Carrier() Carrier { return CarrierResult }
 
 // Encode appends the pattern that the options or the code select.
 func (d dual) Encode(dst []byte, e *candor.Error, o Options) []byte {
@@ -48,9 +48,9 @@ func (d dual) Encode(dst []byte, e *candor.Error, o Options) []byte {
 // raised.
 func (d dual) usesB(e *candor.Error, o Options) bool {
 	switch {
-	case d.unified || o.Pattern == PatternA:
+	case d.unified || o.Pattern == 'A':
 		return false
-	case o.Pattern == PatternB:
+	case o.Pattern == 'B':
 		return true
 	default:
 		return strings.HasPrefix(e.Code().Symbol(), "ERR_")
@@ -108,10 +108,11 @@ func coded(c candor.Code, details string) string {
 }
 
 // Write appends a result, marked unless it is pattern B.
-func (d dual) Write(dst []byte, e *candor.Error, o Options) []byte {
-	e = whole(e)
-	envelope := d.Encode(make([]byte, 0, 1024), e, o)
-	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope, unmarked: d.usesB(e, o)})
+func (d dual) Write(dst []byte, e *candor.Error, o Options) []byte { return writeResult(d, dst, e, o) }
+
+func (d dual) parts(e *candor.Error, o *Options) resultParts {
+	envelope := d.Encode(make([]byte, 0, 1024), e, *o)
+	return resultParts{text: envelope, mirror: envelope, unmarked: d.usesB(e, *o)}
 }
 
 // marked distinguishes the two forms: only the unified one has a code at the top other than the two of the legacy form.
@@ -158,4 +159,84 @@ func (d dual) Read(v wire.Value) (*candor.Error, error) {
 	fault, _ := dualError(envelope)
 	embedded, _ := Embedded(result)
 	return dualVisible(fault, dualBeside(envelope)).reconcile(embedded), nil
+}
+
+// dualVisible reads {code, message, details}. Other members, such as the missing_fields of some codes, are kept in details, and so
+// are the members beside the error.
+func dualVisible(v, beside wire.Value) visible {
+	symbol, _ := v.Path("code").Str()
+	message, _ := v.Path("message").Str()
+	details := v.Path("details")
+	code, known := symbolCode(symbol, dualDomain)
+	inferred, unknown := false, ""
+	if code == dualcode.HandlerError {
+		if exact, ok := candor.LookupSymbol(scalarText(details.Path("code")), dualDomain); ok {
+			code, details = exact, without(details, "code")
+			message = strings.TrimPrefix(message, exactPrefix(v, code))
+		} else if raised, rest := prefixCode(message); raised.Valid() {
+			code, message, inferred = raised, rest, true
+		} else if exact := scalarText(details.Path("code")); isSymbol(exact) {
+			unknown = exact
+		}
+	}
+	details = canonicalDetails(joined(joined(details, without(v, "code", "message", "details")), beside))
+	e := candor.New(code, message, candor.WithOrigin(candor.PartyTool, inferred), candor.WithDetails(rawDetails(details)))
+	if !known {
+		e, unknown = withSaid(e, object{}.text("code", symbol)), symbol
+	}
+	return visible{err: e, unknown: unknown, noRetry: true, noDomain: true}
+}
+
+// dualBeside returns the members of an envelope of either pattern that the pattern does not define.
+func dualBeside(envelope wire.Value) wire.Value {
+	own := []string{"ok", "data", "error", "jsonrpc", "id", "_meta"}
+	if ok, _ := envelope.Path("ok").Bool(); ok {
+		return joined(without(envelope.Path("data"), own...), without(envelope, own...))
+	}
+	return without(envelope, own[0], own[2], own[3], own[4], own[5]) // in pattern A, data is a member like others
+}
+
+// exactPrefix returns the prefix that the legacy form put before the message of a code that details.code names.
+func exactPrefix(v wire.Value, code candor.Code) string {
+	if code == dualcode.HandlerError {
+		return "" // HANDLER_ERROR is never written as a prefix
+	}
+	return scalarText(v.Path("details", "code")) + codeMark
+}
+
+// rawDetails returns nil for an absent value and for an empty object, else the raw value.
+func rawDetails(v wire.Value) any {
+	if !v.Present() || v.Type() == wire.TypeObject && v.Len() == 0 {
+		return nil
+	}
+	return json.RawMessage(v.Raw())
+}
+
+// raisedTexts are the beginnings of messages of raised errors that name no code.
+var raisedTexts = []struct {
+	begin string
+	code  candor.Code
+}{
+	{"UNIQUE constraint failed", dualcode.UniqueViolation},
+	{"SQLITE_CONSTRAINT_UNIQUE", dualcode.UniqueViolation},
+	{"SQLITE_BUSY", dualcode.DBBusy},
+	{"SQLITE_FULL", dualcode.DBFull},
+}
+
+// prefixCode reads the code that a raised error has as a prefix, "INVALID_KEY: …" or the name of its class,
+// "FallbackChainExhaustedError: …", and returns it with the message after it. It returns the zero Code if the message has no code.
+func prefixCode(message string) (candor.Code, string) {
+	head, rest, ok := strings.Cut(message, ":")
+	if !ok {
+		head = message
+	}
+	if c, known := candor.LookupSymbol(head, dualDomain); known && c != dualcode.HandlerError {
+		return c, strings.TrimPrefix(rest, " ")
+	}
+	for _, known := range raisedTexts {
+		if strings.HasPrefix(message, known.begin) {
+			return known.code, message
+		}
+	}
+	return 0, message
 }

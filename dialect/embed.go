@@ -54,7 +54,7 @@ func stackFor(e *candor.Error, p candor.StackPolicy, view stackView) string {
 
 // appendCanonical appends the parts of the canonical error that the options allow.
 func appendCanonical(dst []byte, e *candor.Error, o Options, view stackView) []byte {
-	shown := candor.JSONOptions{PlainRoot: o.PlainRoot}
+	shown := candor.JSONOptions{PlainRoot: o.PlainRoot, Lean: o.Lean, Brief: o.Brief}
 	if e.Stack() == "" || !o.Stack.Wanted() {
 		return e.AppendJSON(dst, shown)
 	}
@@ -108,7 +108,7 @@ func (s visible) reconcile(embedded wire.Value) *candor.Error {
 		s.err = s.err.With(candor.WithMessage(strings.TrimPrefix(s.err.Message(), s.unknown+codeMark)))
 	}
 	var was object
-	if !s.noMessage && s.err.Message() != own.Message() {
+	if !s.noMessage && s.err.Message() != own.Message() && !showsBlock(s.err.Message(), own) {
 		was = was.text("message", own.Message())
 		own = own.With(candor.WithMessage(s.err.Message()))
 	}
@@ -120,6 +120,11 @@ func (s visible) reconcile(embedded wire.Value) *candor.Error {
 		return own
 	}
 	return disagree(own, was)
+}
+
+// showsBlock reports whether a visible message is the readable block of the canonical error, as in an answer to tools/call.
+func showsBlock(message string, own *candor.Error) bool {
+	return strings.HasPrefix(message, own.Code().Symbol()) && strings.HasPrefix(message, strings.TrimSpace(string(AppendText(nil, own))))
 }
 
 // agreesInCode reports whether the visible code is that of the canonical error. foreign is the canonical error's code as it was

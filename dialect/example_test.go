@@ -48,12 +48,12 @@ func ExampleDialect_write() {
 		return
 	}
 	text, _ := v.Path("content", 0, "text").Str()
-	fmt.Println(text)
+	fmt.Print(text)
 	fmt.Println(string(v.Path("isError").Raw()), string(v.Path("_meta", dialect.MetaKey, "code").Raw()))
 	// Output:
 	// INVALID_ARGUMENTS: city is missing.
-	// Retry: do not retry the same call
-	// Next: Correct every argument listed in this error and make a new call.
+	// Retry: not the same call
+	// Next: Correct all arguments listed in this error and make a new call.
 	// Ref: r1
 	// true "INVALID_ARGUMENTS"
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A later version of the contract may register codes that this version does not know. An error with such a code is read like an
-// HTTP status that a client does not know: its class decides. The error gets the registered code that is no more specific than the
+// HTTP status that a client does not know: its class decides. The error gets the registered code that is as general as the
 // class, and details.said keeps the code, domain and number that were written. See docs/decisions/015-codes-of-a-later-version.md.
 
 // classCodes maps each class to the code that replaces an unknown code of that class.
@@ -89,4 +89,19 @@ func (f *foreignCode) said(before wire.Value) json.RawMessage {
 		}
 	}
 	return out.json()
+}
+
+// symbolCode finds the code for a bare symbol in a dialect. An unregistered symbol becomes UNKNOWN_TOOL_FAILURE, so that reading
+// does not fail, and [withSaid] keeps the symbol.
+func symbolCode(symbol, domain string) (code candor.Code, known bool) {
+	if code, known = candor.LookupSymbol(symbol, domain); known {
+		return code, true
+	}
+	return candor.CodeUnknownToolFailure, false
+}
+
+// withSaid keeps an identity that the catalogue does not know as details.said.
+func withSaid(e *candor.Error, said object) *candor.Error {
+	origin := e.Origin()
+	return e.With(candor.WithOrigin(origin.By, true), candor.WithDetails(e.Details().With("said", said.json())))
 }

@@ -1,15 +1,17 @@
 package dialect
 
 import (
+	"cmp"
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // notValid is the message for a field without any other information.
 const notValid = "is not valid"
 
-// dottedIssues copies a list of issues with dotted paths, path and message first. It returns false for a value that is not a list
-// of objects with a path.
+// dottedIssues copies a list of issues with dotted paths, path and message first. It returns false for a value that is
+// not a list of objects with a path.
 func dottedIssues(list wire.Value) ([]byte, bool) {
 	if list.Type() != wire.TypeArray {
 		return nil, false
@@ -33,7 +35,7 @@ func appendIssue(dst []byte, issue wire.Value, path string) []byte {
 	if message, has := issue.Get("message"); has {
 		dst = appendRaw(dst, "message", message.Raw())
 	} else {
-		dst = appendMember(dst, "message", firstOf(scalarText(issue.Path("hint")), scalarText(issue.Path("rule")), notValid))
+		dst = appendMember(dst, "message", cmp.Or(scalarText(issue.Path("hint")), scalarText(issue.Path("rule")), notValid))
 	}
 	for name, value := range issue.Members() {
 		if !name.Is("path") && !name.Is("message") {
@@ -43,9 +45,9 @@ func appendIssue(dst []byte, issue wire.Value, path string) []byte {
 	return append(dst, '}')
 }
 
-// The functions below read issues. Servers list them as their validators do: a path as a list of steps or with dots, code for
-// rule, received for got, and bounds as separate members. The contract defines seven members; other members are collected in
-// expected, because they describe the part of the schema that failed. Received values are never kept.
+// The functions below read issues. Servers list them as their validators do: a path as a list of steps or with dots,
+// code for rule, received for got, and bounds as separate members. The contract defines seven members; other members
+// are collected in expected, because they describe the part of the schema that failed. Received values are never kept.
 
 // issueTypes are the names of types. Any other received text is a value.
 var issueTypes = map[string]bool{
@@ -58,8 +60,8 @@ var issueNames = []struct{ name, other string }{
 	{"rule", "code"}, {"message", ""}, {"expected", ""}, {"got", "received"}, {"hint", "suggestion"}, {"example", ""},
 }
 
-// canonicalDetails converts details.issues to the form of the contract. Issues that are neither a list nor a string, such as a
-// count, cannot be converted and are moved to issuesSaid.
+// canonicalDetails converts details.issues to the form of the contract. Issues of other types than a list or a string,
+// such as a count, cannot be converted and are moved to issuesSaid.
 func canonicalDetails(v wire.Value) wire.Value {
 	list, has := v.Get("issues")
 	if !has || v.Type() != wire.TypeObject || isCanonicalIssues(list) {
@@ -83,7 +85,7 @@ func canonicalDetails(v wire.Value) wire.Value {
 	return out.value()
 }
 
-// canonicalIssues returns a list of issues in the form of the contract, or nil for a value that is neither a list nor a string.
+// canonicalIssues returns a list of issues in the form of the contract, or nil for a value of another type than a list or a string.
 func canonicalIssues(list wire.Value) []byte {
 	if list.Type() == wire.TypeString {
 		return append(appendForeignIssue([]byte{'['}, list), ']')
@@ -121,7 +123,7 @@ func appendForeignIssue(dst []byte, issue wire.Value) []byte {
 		if n++; n > 1 {
 			dst = append(dst, ',')
 		}
-		dst = appendIssueAt(dst, path+pointerStep(scalarText(key)), rest)
+		dst = appendIssueAt(dst, path+pointer.Of(scalarText(key)), rest)
 	}
 	return dst
 }
@@ -138,11 +140,11 @@ func allTexts(list wire.Value) bool {
 // issuePath returns the pointer of a path in any spelling, or "" if it is not a path.
 func issuePath(v wire.Value) string {
 	if text, ok := v.Str(); ok {
-		return pointer(text)
+		return pointerOf(text)
 	}
 	path := ""
 	for step := range v.Elements() {
-		path += pointerStep(scalarText(step))
+		path += pointer.Of(scalarText(step))
 	}
 	return path
 }

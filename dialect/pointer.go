@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -11,13 +12,13 @@ import (
 // "steps.0.id". A name that contains a dot, a bracket or a quote is written in brackets: goal["a.b"].
 
 // dotted turns a JSON Pointer into a dotted path. Text that is not a pointer is returned unchanged.
-func dotted(pointer string) string {
-	if !strings.HasPrefix(pointer, "/") {
-		return pointer
+func dotted(path string) string {
+	if !strings.HasPrefix(path, "/") {
+		return path
 	}
 	var out []byte
-	for i, step := range strings.Split(pointer[1:], "/") {
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+	for i, step := range strings.Split(path[1:], "/") {
+		step = pointer.Unescape(step)
 		switch {
 		case !isPlainStep(step):
 			out = append(jsontext.AppendString(append(out, '['), step), ']')
@@ -34,16 +35,16 @@ func isPlainStep(step string) bool {
 	return step != "" && step[0] != '/' && !strings.ContainsAny(step, `.[]"`)
 }
 
-// pointer turns a dotted path into a JSON Pointer. An index may be written a.0 or a[0]; a pointer is returned unchanged. Text that
+// pointerOf turns a dotted path into a JSON Pointer. An index may be written a.0 or a[0]; a pointer is returned unchanged. Text that
 // does not parse is read as a name.
-func pointer(path string) string {
+func pointerOf(path string) string {
 	if path == "" || path[0] == '/' {
 		return path
 	}
 	var out strings.Builder
 	for i, more := 0, true; more; {
 		step, end := stepAt(path, i)
-		addStep(&out, step)
+		out.WriteString(pointer.Of(step))
 		// A dot separates steps, which may be empty. After a bracket it is optional.
 		if more = end < len(path); more && path[end] == '.' {
 			end++
@@ -62,12 +63,6 @@ func stepAt(path string, i int) (step string, end int) {
 	}
 	end = stepEnd(path, i)
 	return path[i:end], end
-}
-
-func addStep(out *strings.Builder, step string) { out.WriteString(pointerStep(step)) }
-
-func pointerStep(step string) string {
-	return "/" + strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
 }
 
 // stepEnd returns the end of a plain name that begins at i: a dot, or a valid bracketed step.

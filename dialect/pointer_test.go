@@ -10,7 +10,7 @@ func TestDottedPathsAndPointersAreOneToOne(t *testing.T) {
 		if got := dotted(p); got != want {
 			t.Errorf("dotted(%q) = %q, want %q", p, got, want)
 		}
-		if got := pointer(dotted(p)); got != p {
+		if got := pointerOf(dotted(p)); got != p {
 			t.Errorf("%q came back as %q by way of %q", p, got, dotted(p))
 		}
 	}
@@ -18,10 +18,10 @@ func TestDottedPathsAndPointersAreOneToOne(t *testing.T) {
 		"items[0].name": "/items/0/name", "a.b": "/a/b", "/a/b": "/a/b", "a..b": "/a//b", "a.": "/a/", "[": "/[", "a[b": "/a[b",
 		"a[x]": "/a[x]", `a["b"]c`: "/a/b/c", "x y": "/x y", `["a"].b`: "/a/b", `a["b"].`: "/a/b/",
 	} {
-		if got := pointer(path); got != want {
-			t.Errorf("pointer(%q) = %q, want %q", path, got, want)
+		if got := pointerOf(path); got != want {
+			t.Errorf("pointerOf(%q) = %q, want %q", path, got, want)
 		}
-		if got := pointer(dotted(want)); got != want {
+		if got := pointerOf(dotted(want)); got != want {
 			t.Errorf("%q came back as %q", want, got)
 		}
 	}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -37,8 +38,8 @@ var problemStatus = map[candor.Class]int{
 	candor.ClassInternal:     500,
 }
 
-// Status returns the HTTP status for a class, or 500 for an unknown class.
-func Status(c candor.Class) int {
+// httpStatus returns the HTTP status for a class, or 500 for an unknown class.
+func httpStatus(c candor.Class) int {
 	if status, ok := problemStatus[c]; ok {
 		return status
 	}
@@ -48,17 +49,14 @@ func Status(c candor.Class) int {
 // Name returns the name of the dialect.
 func (problem) Name() string { return "problem" }
 
-// Carrier returns the kind of message that Write produces.
-func (problem) Carrier() Carrier { return CarrierDocument }
-
 // Encode appends the document.
 func (problem) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	c := e.Code()
 	dst = append(append(dst, `{"type":"`+typePrefix...), c.Domain()...)
 	dst = append(append(append(dst, ':'), c.Symbol()...), '"')
-	dst = jsontext.AppendString(appendName(dst, "title"), c.Sentence())
-	dst = strconv.AppendInt(appendName(dst, "status"), int64(Status(c.Class())), 10)
+	dst = jsontext.AppendString(appendName(dst, "title"), c.Info().Sentence)
+	dst = strconv.AppendInt(appendName(dst, "status"), int64(httpStatus(c.Class())), 10)
 	dst = jsontext.AppendString(appendName(dst, "detail"), e.Message())
 	if e.Ref() != "" {
 		dst = appendMember(dst, "instance", instancePrefix+url.PathEscape(e.Ref()))
@@ -149,7 +147,7 @@ func foreignProblem(v wire.Value) *candor.Error {
 	default:
 		code = candor.CodeUnknownToolFailure
 	}
-	text := firstOf(scalarText(v.Path("detail")), scalarText(v.Path("title")))
+	text := cmp.Or(scalarText(v.Path("detail")), scalarText(v.Path("title")))
 	return candor.New(code, text, candor.WithOrigin(candor.PartyServer, true),
 		candor.WithDetails(object{}.raw("said", v.Raw()).json()))
 }

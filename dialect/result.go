@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/jsontext"
@@ -18,8 +19,52 @@ type resultParts struct {
 	stack    stackView // the stack policies for the canonical error
 }
 
-// appendResult appends an MCP result, as a JSON-RPC response if the options ask for it.
-func appendResult(dst []byte, e *candor.Error, o Options, p resultParts) []byte {
+// resultDialect is a dialect with a result as the carrier.
+type resultDialect interface {
+	Dialect
+	parts(e *candor.Error, o *Options) resultParts
+}
+
+// Result is the MCP result that a dialect writes for an error, for a library that encodes the result itself.
+type Result struct {
+	Text       string          // the first block of the content
+	Readable   string          // the second block, or ""
+	Structured json.RawMessage // structuredContent, or nil
+	Canonical  json.RawMessage // the member of _meta under [MetaKey]
+	Failure    json.RawMessage // the member of _meta under [ToolFailureKey], or nil
+	Envelope   json.RawMessage // the bare envelope, as Encode writes it
+	IsError    bool
+}
+
+// ResultOf returns the result that a dialect writes. A dialect with another carrier is replaced by candor.
+func ResultOf(d Dialect, e *candor.Error, o Options) Result {
+	e = whole(e)
+	in, ok := d.(resultDialect)
+	if !ok {
+		in = native{}
+	}
+	p := in.parts(e, &o)
+	r := Result{Text: string(p.text), Canonical: appendCanonical(make([]byte, 0, 1024), e, o, p.stack), Envelope: p.mirror, IsError: !p.unmarked}
+	if o.Readable && !p.native {
+		r.Readable = string(AppendText(nil, e))
+	}
+	if o.Sep3313 || p.failure {
+		r.Failure = appendToolFailure(nil, e, o)
+	}
+	if p.failure {
+		r.Envelope = r.Failure
+	} else if p.native {
+		r.Envelope = r.Canonical
+	}
+	if o.NoOutputSchema && (!p.native || o.Mirror) {
+		r.Structured = r.Envelope
+	}
+	return r
+}
+
+// writeResult appends an MCP result, as a JSON-RPC response if the options ask for it.
+func writeResult(d resultDialect, dst []byte, e *candor.Error, o Options) []byte {
+	r := ResultOf(d, e, o)
 	if o.Response {
 		dst = append(openResponse(dst, o.ID), `"result":`...)
 	}
@@ -27,26 +72,20 @@ func appendResult(dst []byte, e *candor.Error, o Options, p resultParts) []byte 
 	if o.Complete {
 		dst = append(dst, `"resultType":"complete",`...)
 	}
-	dst = append(dst, `"content":[`...)
-	dst = appendBlock(dst, p.text)
-	if o.Readable && !p.native {
-		var space [MaxReadable]byte
-		dst = appendBlock(append(dst, ','), AppendText(space[:0], e))
+	dst = appendBlock(append(dst, `"content":[`...), r.Text)
+	if r.Readable != "" {
+		dst = appendBlock(append(dst, ','), r.Readable)
 	}
 	dst = append(dst, ']')
-	if o.NoOutputSchema && p.mirror != nil {
-		dst = appendRaw(dst, "structuredContent", p.mirror)
+	if r.Structured != nil {
+		dst = appendRaw(dst, "structuredContent", r.Structured)
 	}
-	if o.NoOutputSchema && o.Mirror && p.native {
-		dst = appendCanonical(appendName(dst, "structuredContent"), e, o, p.stack)
-	}
-	if !p.unmarked {
+	if r.IsError {
 		dst = append(dst, `,"isError":true`...)
 	}
-	dst = append(dst, `,"_meta":{"`+MetaKey+`":`...)
-	dst = appendCanonical(dst, e, o, p.stack)
-	if o.Sep3313 || p.failure {
-		dst = appendToolFailure(append(dst, `,"`+ToolFailureKey+`":`...), e, o)
+	dst = append(append(dst, `,"_meta":{"`+MetaKey+`":`...), r.Canonical...)
+	if r.Failure != nil {
+		dst = appendRaw(dst, ToolFailureKey, r.Failure)
 	}
 	dst = append(dst, `}}`...)
 	if o.Response {
@@ -55,7 +94,7 @@ func appendResult(dst []byte, e *candor.Error, o Options, p resultParts) []byte 
 	return dst
 }
 
-func appendBlock(dst, text []byte) []byte {
+func appendBlock(dst []byte, text string) []byte {
 	dst = append(dst, `{"type":"text","text":`...)
 	return append(jsontext.AppendString(dst, text), '}')
 }

@@ -1,24 +1,24 @@
 package dialect
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// rpcError is the numeric taxonomy: a JSON-RPC error {code, message, data} whose data holds domain, symbol, retryable,
-// retryAfterMs, details and, under MCP_ERRORS_VERBOSE, stack. The number is [candor.Code.RPCNumber]; domain and symbol are always
-// written, because they are the identity and numbers have been reassigned before.
+// rpcError is the numeric taxonomy: a JSON-RPC error {code, message, data}; its data holds domain, symbol, retryable,
+// retryAfterMs, details and, under MCP_ERRORS_VERBOSE, stack. The number is [candor.CodeInfo]; domain and symbol are
+// always written, because they are the identity and numbers have been reassigned before.
 type rpcError struct{}
 
 // Name returns the name of the dialect.
 func (rpcError) Name() string { return "rpc" }
-
-// Carrier returns the kind of message that Write produces.
-func (rpcError) Carrier() Carrier { return CarrierRPCError }
 
 // Encode appends the error object {code, message, data} without the canonical error in data.
 func (rpcError) Encode(dst []byte, e *candor.Error, o Options) []byte {
@@ -33,8 +33,8 @@ func (rpcError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return append(appendData(openRPC(dst, e), e, o, true), `}}`...)
 }
 
-// AppendData appends the data member that the rpc dialect writes, for a caller whose library builds the JSON-RPC error itself. It
-// includes the canonical error, unless the data is exactly a uri. The number of the error is e.Code().RPCNumber().
+// AppendData appends the data member that the rpc dialect writes, for a library that builds the JSON-RPC error itself.
+// It includes the canonical error, unless the data is exactly a uri. The number of the error is e.Code().RPCNumber().
 func AppendData(dst []byte, e *candor.Error, o Options) []byte {
 	return appendData(dst, whole(e), o, true)
 }
@@ -51,7 +51,7 @@ func appendData(dst []byte, e *candor.Error, o Options, canonical bool) []byte {
 }
 
 func openRPC(dst []byte, e *candor.Error) []byte {
-	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(e.Code().RPCNumber()), 10)
+	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(e.Code().Info().RPCNumber), 10)
 	dst = jsontext.AppendString(appendName(dst, "message"), e.Message())
 	return append(dst, `,"data":`...)
 }
@@ -80,8 +80,8 @@ func (rpcError) marked(v wire.Value) bool {
 	return v.Path("code").IsInteger() && v.Path("message").Type() == wire.TypeString
 }
 
-// Read identifies an error by domain and symbol if it has both, whatever its number, and by its number if it has neither. An
-// unknown error becomes UNKNOWN_TOOL_FAILURE for a positive number and INTERNAL_ERROR otherwise, and details.said keeps its
+// Read identifies an error by domain and symbol if it has both, with any number, and else by its number. An unknown
+// error becomes UNKNOWN_TOOL_FAILURE for a positive number and INTERNAL_ERROR otherwise, and details.said keeps its
 // identity. Members of data that the dialect does not define are kept in details.
 func (d rpcError) Read(v wire.Value) (*candor.Error, error) {
 	if inner, ok := v.Get("error"); ok {
@@ -115,7 +115,7 @@ func rpcVisible(v wire.Value) visible {
 	e := candor.New(code, message, options...)
 	unknown := ""
 	if !known {
-		e, unknown = withSaid(e, said.said()), firstOf(said.symbol, string(said.number.Raw()))
+		e, unknown = withSaid(e, said.said()), cmp.Or(said.symbol, string(said.number.Raw()))
 	}
 	return visible{err: e, unknown: unknown, noRetry: !advised}
 }
@@ -126,7 +126,7 @@ func rpcRetry(data wire.Value) (retry candor.Retry, said bool) {
 		return candor.NoRetry(), ok
 	}
 	ms, _ := data.Path("retryAfterMs").Int64()
-	ms = min(max(ms, 0), candor.MaxRetryAfter.Milliseconds())
+	ms = min(max(ms, 0), limits.RetryAfter.Milliseconds())
 	return candor.RetryIn(time.Duration(ms) * time.Millisecond), true
 }
 
@@ -137,9 +137,83 @@ func rpcStack(v wire.Value) string {
 		if text != "" {
 			text += "\n"
 		}
-		if text += scalarText(line); len(text) > candor.MaxStack {
+		if text += scalarText(line); len(text) > limits.Stack {
 			break
 		}
 	}
 	return text
+}
+
+// rpcIdentity has the parts of a JSON-RPC error that identify the failure.
+type rpcIdentity struct {
+	number         wire.Value // an integer of any size
+	domain, symbol string
+	aboutURI       bool // data is exactly {"uri": …}
+}
+
+// legacyResourceNotFound is the protocol's number before it became -32602 with a uri. It is read but never written.
+const legacyResourceNotFound = -32002
+
+// code returns the identified code. The number alone counts only without a domain and a symbol, because two servers may
+// use one number for different failures.
+func (i rpcIdentity) code() (c candor.Code, known bool) {
+	switch {
+	case i.domain != "" && i.symbol != "":
+		c, known = candor.LookupCode(i.domain, i.symbol)
+	case i.symbol != "":
+		c, known = candor.LookupSymbol(i.symbol)
+	case i.domain != "":
+		if c, known = i.byNumber(); c.Domain() != i.domain {
+			known = false
+		}
+	default:
+		c, known = i.byNumber()
+	}
+	if known {
+		return c, true
+	}
+	if i.negative() {
+		return candor.CodeInternalError, false
+	}
+	return candor.CodeUnknownToolFailure, false
+}
+
+func (i rpcIdentity) byNumber() (candor.Code, bool) {
+	n, ok := i.number.Int64()
+	switch {
+	case !ok:
+		return 0, false
+	case n > 0:
+		return candor.Code(n), candor.Code(n).Valid()
+	case n == legacyResourceNotFound, n == int64(candor.CodeResourceNotFound.Info().RPCNumber) && i.aboutURI:
+		return candor.CodeResourceNotFound, true
+	}
+	for c := range candor.Codes() {
+		if int64(c.Info().RPCNumber) == n {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// negative reports whether the number is one of the protocol's own, or 0, which is meaningless.
+func (i rpcIdentity) negative() bool {
+	raw := string(i.number.Raw())
+	return strings.HasPrefix(raw, "-") || raw == "0"
+}
+
+func (i rpcIdentity) said() object {
+	o := object{}.raw("number", i.number.Raw())
+	if i.domain != "" {
+		o = o.text("domain", i.domain)
+	}
+	if i.symbol != "" {
+		o = o.text("symbol", i.symbol)
+	}
+	return o
+}
+
+// isURI reports whether data is exactly {"uri": …}, by which clients recognise a missing resource.
+func isURI(data wire.Value) bool {
+	return data.Len() == 1 && data.Path("uri").Type() == wire.TypeString
 }

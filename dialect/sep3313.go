@@ -5,6 +5,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -43,20 +44,19 @@ var failureCodes = map[string]candor.Code{
 // Name returns the name of the dialect.
 func (sep3313) Name() string { return "sep3313" }
 
-// Carrier returns the kind of message that Write produces.
-func (sep3313) Carrier() Carrier { return CarrierResult }
-
 // Encode appends the value of the member in _meta.
 func (sep3313) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	return appendToolFailure(dst, whole(e), o)
 }
 
-// Write appends a result whose first block is the text of [AppendText].
-func (sep3313) Write(dst []byte, e *candor.Error, o Options) []byte {
-	e = whole(e)
-	var space [MaxReadable]byte
+// Write appends a result with the text of [AppendText] as its first block.
+func (d sep3313) Write(dst []byte, e *candor.Error, o Options) []byte {
+	return writeResult(d, dst, e, o)
+}
+
+func (sep3313) parts(e *candor.Error, o *Options) resultParts {
 	o.NoOutputSchema = false // this shape uses only _meta
-	return appendResult(dst, e, o, resultParts{text: AppendText(space[:0], e), native: true, failure: true})
+	return resultParts{text: AppendText(nil, e), native: true, failure: true}
 }
 
 func appendToolFailure(dst []byte, e *candor.Error, o Options) []byte {
@@ -88,7 +88,7 @@ func notBefore(e *candor.Error, now time.Time) string {
 	if from.IsZero() {
 		return ""
 	}
-	return from.Add(e.Retry().After()).UTC().Format(candor.TimeLayout)
+	return from.Add(e.Retry().After()).UTC().Format(timestamp.Layout)
 }
 
 func (sep3313) marked(v wire.Value) bool {

@@ -41,19 +41,6 @@ func TestNotBeforeNeedsATimeToCountFrom(t *testing.T) {
 	}
 }
 
-func TestToolFailureOfOthersIsReadByItsClass(t *testing.T) {
-	d := lookup(t, "sep3313")
-	raw := `{"content":[{"type":"text","text":"Quota is used up"}],"isError":true,"_meta":{"io.modelcontextprotocol/toolFailure":` +
-		`{"class":"governance","code":"org.example.quota","retryable":true,"retryNotBefore":"2026-11-15T02:00:02Z","correlationId":"c-9","agentGuidance":"Wait."}}}`
-	e := read(t, d, []byte(raw))
-	if e.Code() != candor.CodePermissionDenied || e.Message() != "Quota is used up" || e.Ref() != "c-9" || e.Retry().AfterMs() != 1000 || !e.Origin().Inferred {
-		t.Errorf("%s", canonical(e))
-	}
-	if again := read(t, d, d.Encode(nil, e, dialect.Options{})); again.Details().Get("retryNotBefore").String() != `"2026-11-15T02:00:02Z"` {
-		t.Errorf("%s", canonical(again))
-	}
-}
-
 func TestAnyResultMayCarryToolFailureToo(t *testing.T) {
 	e := candor.New(candor.CodeNotFound, "m", candor.WithRef("r"))
 	for _, name := range []string{"candor", "system-error", "tool-error", "dual", "dual-unified"} {

@@ -1,21 +1,23 @@
 package dialect
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/rootdigest"
 	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// systemError is the shape of the governed workspace: eleven members in a fixed order, null if unknown and never absent, and
-// stack_trace as a twelfth only under DEBUG_STACK.
+// systemError is the shape of the governed workspace: eleven members in a fixed order, null if unknown and never
+// absent, and stack_trace as a twelfth only under DEBUG_STACK.
 //
-// Two members may not be null. tool_name is "unknown" if the tool is not known. timestamp is the error's time, else [Options.Now],
-// else the Unix epoch: this package has no clock, and an epoch can be recognised as unknown, unlike a guess. Both substitutes are
-// read as "not known".
+// Two members may not be null. tool_name is "unknown" if the tool is not known. timestamp is the error's time, else
+// [Options.Now], else the Unix epoch: this package has no clock, and an epoch can be recognised as unknown, unlike a
+// guess. Both substitutes are read as "not known".
 type systemError struct{}
 
 const (
@@ -27,9 +29,6 @@ const (
 // Name returns the name of the dialect.
 func (systemError) Name() string { return "system-error" }
 
-// Carrier returns the kind of message that Write produces.
-func (systemError) Carrier() Carrier { return CarrierResult }
-
 // Encode appends the eleven members, and stack_trace if the options allow it.
 func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
@@ -39,7 +38,7 @@ func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	dst = appendNullable(dst, "role", c.Role)
 	dst = appendNullable(dst, "session_id", c.SessionID)
 	dst = appendNullable(dst, "workspace_root", ownRoot(c, o))
-	dst = jsontext.AppendString(appendName(dst, "tool_name"), firstOf(c.Tool, unknownTool))
+	dst = jsontext.AppendString(appendName(dst, "tool_name"), cmp.Or(c.Tool, unknownTool))
 	dst = appendNullable(dst, "invariant_id", c.InvariantID)
 	dst = appendNullable(dst, "phase_id", c.PhaseID)
 	dst = appendNullable(dst, "plan_hash", c.PlanHash)
@@ -54,7 +53,7 @@ func ownRoot(c candor.CallInfo, o Options) string {
 	if o.PlainRoot || c.SessionID != "" {
 		return c.WorkspaceRoot
 	}
-	return candor.RootDigest(c.WorkspaceRoot)
+	return rootdigest.Of(c.WorkspaceRoot)
 }
 
 func appendCause(dst []byte, c candor.Cause) []byte {
@@ -76,17 +75,20 @@ func appendTime(dst []byte, at, now time.Time) []byte {
 
 // Write appends a result.
 func (d systemError) Write(dst []byte, e *candor.Error, o Options) []byte {
-	e = whole(e)
-	envelope := d.Encode(make([]byte, 0, 1024), e, o)
-	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope, stack: stackDebug})
+	return writeResult(d, dst, e, o)
+}
+
+func (d systemError) parts(e *candor.Error, o *Options) resultParts {
+	envelope := d.Encode(make([]byte, 0, 1024), e, *o)
+	return resultParts{text: envelope, mirror: envelope, stack: stackDebug}
 }
 
 func (systemError) marked(v wire.Value) bool {
 	return v.Path("error_code").Type() == wire.TypeString && v.Path("human_message").Type() == wire.TypeString
 }
 
-// Read also accepts plan_signature, a later name of plan_hash, causes that are a string, an object or null, and, in a result that
-// is marked as a failure, the text that this system sends instead of the envelope.
+// Read also accepts plan_signature, a later name of plan_hash, causes that are a string, an object or null, and, in a
+// result that is marked as a failure, the text that this system sends instead of the envelope.
 func (d systemError) Read(v wire.Value) (*candor.Error, error) {
 	envelope, result, ok := findEnvelope(v, d.marked)
 	if !ok {
@@ -128,8 +130,8 @@ func systemVisible(v wire.Value) visible {
 var systemMembers = []string{"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id",
 	"phase_id", "plan_hash", "plan_signature", "cause", "timestamp", "stack_trace", "details"}
 
-// systemDetails returns the members that the envelope and its cause have in addition to the defined ones. Issues of a cause become
-// the issues of the error.
+// systemDetails returns the members that the envelope and its cause have in addition to the defined ones. Issues of a
+// cause become the issues of the error.
 func systemDetails(v wire.Value) wire.Value {
 	details := joined(v.Path("details"), without(v, systemMembers...))
 	cause := v.Path("cause")
@@ -156,7 +158,7 @@ func systemContext(v wire.Value) candor.CallInfo {
 		WorkspaceRoot: scalarText(v.Path("workspace_root")),
 		InvariantID:   scalarText(v.Path("invariant_id")),
 		PhaseID:       scalarText(v.Path("phase_id")),
-		PlanHash:      firstOf(scalarText(v.Path("plan_hash")), scalarText(v.Path("plan_signature"))),
+		PlanHash:      cmp.Or(scalarText(v.Path("plan_hash")), scalarText(v.Path("plan_signature"))),
 	}
 	if c.Tool == unknownTool {
 		c.Tool = ""
@@ -164,7 +166,7 @@ func systemContext(v wire.Value) candor.CallInfo {
 	return c
 }
 
-// systemTime returns the zero time if the envelope has none.
+// systemTime returns the zero time for an envelope without one.
 func systemTime(v wire.Value) time.Time {
 	text := scalarText(v.Path("timestamp"))
 	at, err := timestamp.Parse(text)
@@ -188,11 +190,11 @@ func anyCause(v wire.Value) candor.Cause {
 	return candor.Cause{Message: candor.DetailsOf(json.RawMessage(v.Raw())).String(), Name: v.Type().String()}
 }
 
-// fillIn adds the values that the envelope shows and the canonical error beside it omits: the path of the workspace, and a time
-// that the writer had to supply.
+// fillIn adds the values that the envelope shows and the canonical error beside it omits: the path of the workspace,
+// and a time that the writer had to supply.
 func fillIn(e, seen *candor.Error) *candor.Error {
 	shown, c := seen.CallInfo().WorkspaceRoot, e.CallInfo()
-	if shown != c.WorkspaceRoot && candor.RootDigest(shown) == c.WorkspaceRoot {
+	if shown != c.WorkspaceRoot && rootdigest.Of(shown) == c.WorkspaceRoot {
 		c.WorkspaceRoot = shown
 		e = e.With(candor.WithCallInfo(c))
 	}

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -8,14 +10,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The system that uses system-error builds the envelope and then sends only text: its library keeps the message of a thrown error
-// and drops the other members. This file reads that text. It begins with the code, in brackets or before a colon, more than once
-// if one layer wrapped another; or it has no code and begins with "REFUSE:".
+// The system that uses system-error builds the envelope and then sends only text: its library keeps the message of a
+// thrown error and drops the other members. This file reads that text. It begins with the code, in brackets or before a
+// colon, more than once if one layer wrapped another; or it has no code and begins with "REFUSE:".
 
 const refusalMark = "REFUSE:"
 
-// refusalWords are the words of refusals without a code. The first matching row decides. A row matches if the text contains all of
-// its words, ignoring case.
+// refusalWords are the words of refusals without a code. The first matching row decides. A row matches if the text
+// contains all of its words, ignoring case.
 var refusalWords = []struct {
 	code  candor.Code
 	words []string
@@ -39,8 +41,8 @@ var refusalWords = []struct {
 	{kaiza.InvalidInputFormat, []string{"not valid json"}},
 }
 
-// ReadRefusal reads a text that begins with "REFUSE:" and continues with known words. Only this system begins a text so, so the
-// text can be read even if the dialect is not configured. It returns false for any other text.
+// ReadRefusal reads a text that begins with "REFUSE:" and continues with known words. Only this system begins a text
+// so, so the text can be read even if the dialect is not configured. It returns false for any other text.
 func ReadRefusal(text string) (*candor.Error, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), refusalMark)
 	if !ok {
@@ -64,14 +66,14 @@ rows:
 		}
 		return row.code, true
 	}
-	return candor.Code{}, false
+	return 0, false
 }
 
 // systemWords has the parts of a text, from its prefixes to its message.
 type systemWords struct {
 	code    candor.Code // the innermost registered code
 	symbols []string    // all codes in the text, the outermost first
-	number  wire.Value  // the number of a JSON-RPC error whose text became the text of a result
+	number  wire.Value  // the number of a JSON-RPC error that was sent as the text of a result
 	refused bool
 	tool    string
 	issues  []byte
@@ -99,44 +101,28 @@ func readSystemText(text string) (*candor.Error, bool) {
 	return w.err(), w.code.Valid()
 }
 
+// systemPrefix is a refusal mark, the number of a JSON-RPC error, or a symbol in brackets or before a colon.
+var systemPrefix = regexp.MustCompile(`^(?:(REFUSE:)|MCP error (-?\d{1,6}):|\[([A-Z0-9_]+)\]|([A-Z0-9_]+):)`)
+
 // takePrefix removes one code, mark or number from the front of the message.
 func (w *systemWords) takePrefix() bool {
-	if rest, ok := strings.CutPrefix(w.message, refusalMark); ok {
-		w.refused, w.message = true, rest
-		return true
-	}
-	if rest, ok := strings.CutPrefix(w.message, "MCP error "); ok {
-		return w.takeNumber(rest)
-	}
-	if rest, ok := strings.CutPrefix(w.message, "["); ok {
-		return w.takeSymbol(strings.Cut(rest, "]"))
-	}
-	return w.takeSymbol(strings.Cut(w.message, ":"))
-}
-
-func (w *systemWords) takeNumber(text string) bool {
-	digits, rest, ok := strings.Cut(text, ":")
-	if !ok || len(digits) > 7 {
+	m := systemPrefix.FindStringSubmatch(w.message)
+	switch {
+	case m == nil:
 		return false
+	case m[1] != "":
+		w.refused = true
+	case m[2] != "":
+		w.number, _ = wire.ParseValue([]byte(m[2]), wire.Limits{MaxDepth: 1})
+	default:
+		symbol := cmp.Or(m[3], m[4])
+		code, known := candor.LookupSymbol(symbol, systemDomain)
+		if !known {
+			return false
+		}
+		w.code, w.symbols = code, append(w.symbols, symbol)
 	}
-	number, err := wire.ParseValue([]byte(digits), wire.Limits{MaxDepth: 1})
-	if err != nil || !number.IsInteger() {
-		return false
-	}
-	w.number, w.message = number, rest
-	return true
-}
-
-func (w *systemWords) takeSymbol(symbol, rest string, ok bool) bool {
-	if !ok {
-		return false
-	}
-	code, known := candor.LookupSymbol(symbol, systemDomain)
-	if !known {
-		return false
-	}
-	w.code, w.message = code, rest
-	w.symbols = append(w.symbols, symbol)
+	w.message = w.message[len(m[0]):]
 	return true
 }
 

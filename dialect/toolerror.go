@@ -6,21 +6,19 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// toolError is the shape of the workflow engine: {code, message, retry, suggestion?, details?}, compact. retry is always present.
-// suggestion is a top-level member and is written only if it differs from the catalogue's. Validation issues are
-// details.validationIssues with dotted paths, and details are never nested as details.details.
+// toolError is the shape of the workflow engine: {code, message, retry, suggestion?, details?}, compact. retry is
+// always present. suggestion is a top-level member and is written only if it differs from the catalogue's. Validation
+// issues are details.validationIssues with dotted paths, and details are never nested as details.details.
 type toolError struct{}
 
 const toolDomain = "workrail"
 
 // Name returns the name of the dialect.
 func (toolError) Name() string { return "tool-error" }
-
-// Carrier returns the kind of message that Write produces.
-func (toolError) Carrier() Carrier { return CarrierResult }
 
 // Encode appends the envelope on one line.
 func (toolError) Encode(dst []byte, e *candor.Error, _ Options) []byte {
@@ -39,16 +37,19 @@ func (toolError) Encode(dst []byte, e *candor.Error, _ Options) []byte {
 
 // Write appends a result.
 func (d toolError) Write(dst []byte, e *candor.Error, o Options) []byte {
-	e = whole(e)
-	envelope := d.Encode(make([]byte, 0, 1024), e, o)
-	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope})
+	return writeResult(d, dst, e, o)
 }
 
-// toolAdvice returns the suggestion that a reader of the bare envelope adds by itself. It need not be sent, so an envelope that
-// was read without a suggestion is also written without one.
+func (d toolError) parts(e *candor.Error, o *Options) resultParts {
+	envelope := d.Encode(make([]byte, 0, 1024), e, *o)
+	return resultParts{text: envelope, mirror: envelope}
+}
+
+// toolAdvice returns the suggestion that a reader of the bare envelope adds by itself. It need not be sent, so an
+// envelope that was read without a suggestion is also written without one.
 func toolAdvice(c candor.Code) string {
 	read, _ := symbolCode(c.Symbol(), toolDomain)
-	return read.Action()
+	return read.Info().Action
 }
 
 // toolDetails returns details in the form of this shape. Most details need no change and are returned as they are.
@@ -78,10 +79,10 @@ func toolDetails(d candor.Details) []byte {
 	return out.json()
 }
 
-// flattened moves the members of an object called details into the object around it, and repeats this while their names do not
-// clash.
+// flattened moves the members of an object called details into the object around it, and repeats this while their names
+// do not clash.
 func flattened(v wire.Value) wire.Value {
-	for range candor.MaxDepth {
+	for range limits.Depth {
 		inner, ok := v.Get("details")
 		if !ok || inner.Type() != wire.TypeObject || clash(v, inner) {
 			return v
@@ -114,16 +115,16 @@ func (toolError) marked(v wire.Value) bool {
 	return likeToolError(v) && v.Path("retry", "kind").Type() == wire.TypeString
 }
 
-// likeToolError reports whether v has a code and a message. That is enough only for a reader that is configured for the dialect,
-// because many objects have both.
+// likeToolError reports whether v has a code and a message. That is enough only for a reader that is configured for the
+// dialect, because many objects have both.
 func likeToolError(v wire.Value) bool {
 	return v.Path("code").Type() == wire.TypeString && v.Path("message").Type() == wire.TypeString &&
 		!v.Path("class").Present()
 }
 
 // Read reads both editions of the shape, compact or not: suggestion at the top or in details, details nested or not,
-// validationIssues or validationErrors. The kind "retryable", which one path of that server writes, is read as advice to retry at
-// once, or after suggestedDelayMs. Without retry, the catalogue's advice applies.
+// validationIssues or validationErrors. The kind "retryable", which one path of that server writes, is read as advice
+// to retry at once, or after suggestedDelayMs. Without retry, the catalogue's advice applies.
 func (d toolError) Read(v wire.Value) (*candor.Error, error) {
 	envelope, result, ok := findEnvelope(v, likeToolError)
 	if !ok {
@@ -167,7 +168,7 @@ func toolRetry(v wire.Value) (candor.Retry, error) {
 		return parseRetry(v)
 	}
 	ms, _ := v.Path("suggestedDelayMs").Int64()
-	ms = min(max(ms, 0), candor.MaxRetryAfter.Milliseconds())
+	ms = min(max(ms, 0), limits.RetryAfter.Milliseconds())
 	return candor.RetryIn(time.Duration(ms) * time.Millisecond), nil
 }
 

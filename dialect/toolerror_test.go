@@ -181,16 +181,3 @@ func TestW17NoAbsolutePathInAnyEnvelope(t *testing.T) {
 		}
 	}
 }
-
-func TestToolErrorReadsBothEditions(t *testing.T) {
-	d := lookup(t, "tool-error")
-	flat := `{"code":"SESSION_NOT_HEALTHY","message":"m","retry":{"kind":"not_retryable"},"suggestion":"s","details":{"health":{"kind":"corrupt_tail"}}}`
-	deep := `{"code":"SESSION_NOT_HEALTHY","message":"m","retry":{"kind":"not_retryable"},"details":{"suggestion":"s","details":{"health":{"kind":"corrupt_tail"}}}}`
-	pretty := strings.NewReplacer(`,`, ",\n  ", `{`, "{\n  ").Replace(flat)
-	want := canonical(read(t, d, []byte(flat)))
-	for _, raw := range []string{deep, pretty} {
-		if got := canonical(read(t, d, []byte(raw))); got != want {
-			t.Errorf("\nwant %s\n got %s", want, got)
-		}
-	}
-}

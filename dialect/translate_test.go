@@ -27,25 +27,6 @@ func TestTranslationThroughAnyTwoDialectsGivesTheSameError(t *testing.T) {
 	})
 }
 
-func TestWithoutPlainRootOnlyTheRootIsADigest(t *testing.T) {
-	o := fullView
-	o.PlainRoot = false
-	each(t, 1, func(e *candor.Error) {
-		c := e.CallInfo()
-		c.WorkspaceRoot = candor.RootDigest(c.WorkspaceRoot)
-		want := canonical(e.With(candor.WithCallInfo(c)))
-		for _, name := range dialect.Names() {
-			if name == "system-error" {
-				continue // it shows the root to the error's own session
-			}
-			got := canonical(read(t, lookup(t, name), lookup(t, name).Write(nil, e, o)))
-			if got != want {
-				t.Fatalf("%s\nwant %s\n got %s", name, want, got)
-			}
-		}
-	})
-}
-
 func TestEverySettingOfAResultIsReadBack(t *testing.T) {
 	settings := map[string]func(*dialect.Options){
 		"response": func(o *dialect.Options) { o.Response, o.ID = true, []byte(`"a"`) },
@@ -54,8 +35,8 @@ func TestEverySettingOfAResultIsReadBack(t *testing.T) {
 		"sep3313":  func(o *dialect.Options) { o.Sep3313 = true },
 		"schema":   func(o *dialect.Options) { o.NoOutputSchema = false },
 		"mirror":   func(o *dialect.Options) { o.Mirror = false },
-		"patternA": func(o *dialect.Options) { o.Pattern = dialect.PatternA },
-		"patternB": func(o *dialect.Options) { o.Pattern = dialect.PatternB },
+		"patternA": func(o *dialect.Options) { o.Pattern = 'A' },
+		"patternB": func(o *dialect.Options) { o.Pattern = 'B' },
 		"null id":  func(o *dialect.Options) { o.Response, o.ID = true, []byte("null") },
 		"bad id":   func(o *dialect.Options) { o.Response, o.ID = true, []byte(`{"x":`) },
 	}
@@ -68,21 +49,6 @@ func TestEverySettingOfAResultIsReadBack(t *testing.T) {
 				if got := canonical(read(t, lookup(t, name), raw)); got != canonical(e) {
 					t.Fatalf("%s, %s\nwant %s\n got %s\n %s", name, what, canonical(e), got, raw)
 				}
-			}
-		}
-	})
-}
-
-// TestABareEnvelopeIsAFixedPoint checks that reading and writing a bare envelope again does not change it, although it holds less
-// than the carrier.
-func TestABareEnvelopeIsAFixedPoint(t *testing.T) {
-	each(t, 3, func(e *candor.Error) {
-		for _, name := range dialect.Names() {
-			d := lookup(t, name)
-			once := read(t, d, d.Encode(nil, e, fullView))
-			twice := read(t, d, d.Encode(nil, once, fullView))
-			if canonical(once) != canonical(twice) {
-				t.Fatalf("%s\nfrom %s\nonce  %s\ntwice %s\nenv %s", name, canonical(e), canonical(once), canonical(twice), d.Encode(nil, e, fullView))
 			}
 		}
 	})
@@ -121,7 +87,7 @@ func TestDetectLeavesNumbersThatEverybodyUses(t *testing.T) {
 }
 
 func TestErrorsWithoutCodeAreWrittenAsUncoded(t *testing.T) {
-	for _, e := range []*candor.Error{nil, {}, candor.New(candor.Code{}, "lost")} {
+	for _, e := range []*candor.Error{nil, {}, candor.New(0, "lost")} {
 		for _, name := range dialect.Names() {
 			got := read(t, lookup(t, name), lookup(t, name).Write(nil, e, dialect.Options{}))
 			if got.Code() != candor.CodeUncodedError {

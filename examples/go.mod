@@ -1,15 +1,13 @@
 module github.com/candor-mcp/candor/examples
 
-go 1.26.5
+go 1.26.0
 
 require (
 	github.com/candor-mcp/candor v0.1.0
-	github.com/candor-mcp/candor/serve v0.1.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 )
 
 require (
-	github.com/candor-mcp/candor/boundary v0.1.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 func TestK15EntryIsDurableBeforeAppendReturns(t *testing.T) {
@@ -197,9 +197,7 @@ func TestAppendCancelledBeforeWrite(t *testing.T) {
 		_, err := l.Append(ctx, Entry{Kind: KindFailure, Tool: "queued"})
 		queued <- err
 	}()
-	for l.queue.len() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	waitFor(t, func() bool { return l.queue.len() > 0 })
 	cancel()
 	err := <-queued
 	wantFault(t, err, candor.CodeLedgerFailed)

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
@@ -29,7 +29,6 @@ type chain struct {
 	unlock  func() error
 	lock    storage.Watch
 	leaves  tree.RecordHasher
-	noSync  bool   // see [Options.NoSync]
 	lines   []byte // the batch being composed; kept to reuse its memory
 
 	at      position
@@ -51,8 +50,8 @@ func newChainName(instance string, now time.Time) string {
 // beginChain creates the folder and the files of a new chain. The caller holds the folder's lock, so that no other
 // process mistakes a chain that is not locked yet for an abandoned one. A crash leaves a chain without entries, which
 // recovery closes.
-func beginChain(s storage.Storage, name string, now time.Time, noSync bool) (_ *chain, err error) {
-	c := &chain{name: name, storage: s, noSync: noSync, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
+func beginChain(s storage.Storage, name string, now time.Time) (_ *chain, err error) {
+	c := &chain{name: name, storage: s, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
 	c.at.last = format.Genesis(name)
 	if err := s.MkdirAll(name, 0o700); err != nil {
 		return nil, fmt.Errorf("making a folder for the chain: %w", err)
@@ -66,13 +65,7 @@ func beginChain(s storage.Storage, name string, now time.Time, noSync bool) (_ *
 	if err := c.watchFiles(); err != nil {
 		return nil, errors.Join(err, c.notes.file.Close(), c.unlock())
 	}
-	if noSync {
-		err = markUnsynced(s, name)
-	}
-	if err == nil {
-		err = c.beginSegment(now) // makes all names in the chain's folder durable
-	}
-	if err != nil {
+	if err := c.beginSegment(); err != nil { // makes all names in the chain's folder durable
 		return nil, errors.Join(err, c.notes.file.Close(), c.unlock())
 	}
 	if err := s.SyncDir("."); err != nil {
@@ -82,7 +75,7 @@ func beginChain(s storage.Storage, name string, now time.Time, noSync bool) (_ *
 }
 
 // beginSegment creates the active file, which is empty. Its name is durable when beginSegment returns.
-func (c *chain) beginSegment(now time.Time) error {
+func (c *chain) beginSegment() error {
 	name := c.name + "/" + format.ActiveSegment
 	f, err := c.storage.Create(name, 0o600)
 	if err != nil {
@@ -95,7 +88,7 @@ func (c *chain) beginSegment(now time.Time) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("%w: %w", errTaken, err), f.Close())
 	}
-	c.segment = &segmentWriter{file: f, watch: there, started: now.Unix(), noSync: c.noSync}
+	c.segment = &segmentWriter{file: f, watch: there}
 	return nil
 }
 
@@ -239,7 +232,7 @@ type endNote struct {
 	How   string `json:"how"`
 	Size  uint64 `json:"size"`
 	Last  string `json:"last"`
-	Named string `json:"named,omitempty"` // the chain whose first entries name this one with its final size
+	Named string `json:"named,omitempty"` // the chain that names this one with its final size in its first entries
 }
 
 // The values of endNote.How.
@@ -253,7 +246,7 @@ func writeEnd(s storage.Storage, chain string, n endNote) error {
 	return storage.WriteFile(s, chain+"/"+format.EndFile, append(format.MustJSON(n), '\n'), 0o600)
 }
 
-// readEnd returns the note, or false if there is no valid note. The chain is then examined again.
+// readEnd returns the note, or false without a valid one. The chain is then examined again.
 func readEnd(files fs.FS, chain string) (endNote, bool) {
 	b, err := storage.ReadSmall(files, chain+"/"+format.EndFile, format.MaxKeyFile)
 	var n endNote

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // Limits on the entries that are not covered by a signed checkpoint.

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"crypto/rand"
 	"math"
 	"path/filepath"
 	"slices"
@@ -12,11 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/keys"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
@@ -66,7 +63,7 @@ func TestCheckpointWithinOneSecondInBothFiles(t *testing.T) {
 			t.Errorf("after %v", took)
 		}
 		waitFor(t, func() bool { return l.Stats().Appended == 5 })
-		time.Sleep(1100 * time.Millisecond)
+		time.Sleep(1100 * time.Millisecond) // the time of the bubble: longer than the interval of checkpoints
 		if got := l.Stats().Checkpoints; got != 1 {
 			t.Errorf("%d checkpoints although nothing happened", got)
 		}
@@ -148,21 +145,6 @@ func TestRotateKey(t *testing.T) {
 	public, err := PublicKeys(dir)
 	if err != nil || !slices.Equal(public, []string{fresh, first}) {
 		t.Errorf("%v, %v", public, err)
-	}
-}
-
-func TestVerifierOfSigner(t *testing.T) {
-	secret, public, err := note.GenerateKey(rand.Reader, format.NoteKeyName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := keys.VerifierOf(secret); err != nil || got != public {
-		t.Errorf("%s, %v, want %s", got, err, public)
-	}
-	for _, bad := range []string{"", "PRIVATE+KEY+a+b", "PRIVATE+KEY+a+b+c", "PRIVATE+KEY+a+b+AAAA"} {
-		if _, err := keys.VerifierOf(bad); err == nil {
-			t.Errorf("%q was taken for a key", bad)
-		}
 	}
 }
 

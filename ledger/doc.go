@@ -3,7 +3,7 @@
 //
 // # How do I write to it?
 //
-// [Open] a folder, [Ledger.Append] an [Entry], and send the reply after Append has returned: the entry is then on the
+// [Open] a folder, [Ledger.Append] an [Entry], and send the reply after [Ledger.Append] has returned: the entry is then on the
 // disk. Entries that are queued during a sync are written together with one write and one sync. Several processes may
 // open the same folder.
 //
@@ -14,8 +14,7 @@
 //
 // # What happens if an entry cannot be recorded?
 //
-// Append returns AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED, and the caller must not perform the effect. With
-// [Options.FailOpen] the call continues instead, and the next entry that can be written records how many are missing.
+// Append returns AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED, and the caller must not perform the effect.
 //
 // # How do I read it?
 //

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // reservation identifies a reserve entry, in the form in which other entries refer to it.
@@ -49,9 +49,6 @@ func (l *Ledger) Reserve(ctx context.Context, e Entry) (*Effect, error) {
 	return &Effect{ledger: l, receipt: receipt, opened: *opened}, nil
 }
 
-// Receipt returns the receipt of the reservation.
-func (f *Effect) Receipt() Receipt { return f.receipt }
-
 // Call returns the id that the reservation and its completion share.
 func (f *Effect) Call() string { return f.opened.Call }
 
@@ -65,9 +62,7 @@ func (f *Effect) Complete(ctx context.Context, e Entry) (Receipt, error) {
 		return Receipt{}, logFailed(errors.New("completing an effect: already completed"))
 	}
 	e.Kind, e.Call = KindComplete, f.opened.Call
-	if !f.receipt.Unrecorded {
-		e.raw = completionData(&e, f.receipt)
-	}
+	e.raw = completionData(&e, f.receipt)
 	receipt, err := f.ledger.append(context.WithoutCancel(ctx), &e, nil, &f.opened)
 	f.done = err == nil
 	return receipt, err

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/rootdigest"
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
@@ -83,7 +83,7 @@ func appendContext(dst []byte, e *Entry) []byte {
 	dst = appendLabel(dst, "session_id", e.SessionID)
 	dst = appendLabel(dst, "role", e.Role)
 	if e.WorkspaceRoot != "" {
-		dst = jsontext.AppendString(append(dst, `,"workspace_root":`...), candor.RootDigest(e.WorkspaceRoot))
+		dst = jsontext.AppendString(append(dst, `,"workspace_root":`...), rootdigest.Of(e.WorkspaceRoot))
 	}
 	dst = appendLabel(dst, "plan_hash", e.PlanHash)
 	dst = appendLabel(dst, "phase_id", e.PhaseID)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/limits"
 )
 
 // Kind is the kind of an entry. The kinds are a closed set; only entries of KindFailure count as failures.
@@ -23,7 +24,7 @@ const (
 	KindComplete   Kind = "complete"   // a reserved effect has ended
 	KindAttempt    Kind = "attempt"    // one of several attempts of a call
 	KindCheckpoint Kind = "checkpoint" // the tree was signed
-	KindRecovered  Kind = "recovered"  // the state in which a chain was found whose writer has exited
+	KindRecovered  Kind = "recovered"  // the state of a chain after its writer exited
 	KindSetting    Kind = "setting"    // the ledger's configuration, and entries that it could not record
 )
 
@@ -54,8 +55,8 @@ func (o Outcome) valid() bool {
 
 // Limits on the texts of one entry, in bytes of UTF-8. Longer text is cut between runes.
 const (
-	maxText  = 64 << 10           // upstream, envelope and cause
-	maxLabel = candor.MaxCallInfo // every other text
+	maxText  = 64 << 10        // upstream, envelope and cause
+	maxLabel = limits.CallInfo // every other text
 )
 
 // Entry is an entry to append. The ledger adds chain, number, time and hashes, and omits empty fields.
@@ -74,7 +75,7 @@ type Entry struct {
 
 	SessionID     string
 	Role          string
-	WorkspaceRoot string // a path; recorded as [candor.RootDigest]
+	WorkspaceRoot string // a path; recorded as a digest
 	PlanHash      string
 	PhaseID       string
 	InvariantID   string
@@ -117,9 +118,6 @@ type Receipt struct {
 	Seq   uint64
 	Hash  string // in hex
 	Time  time.Time
-	// Unrecorded is set, and all other fields are empty, if the entry could not be recorded and [Options.FailOpen] is
-	// set.
-	Unrecorded bool
 }
 
 // RecordFailure appends the entry of a failure. It implements [candor.Ledger].
@@ -136,10 +134,11 @@ func FailureEntry(f candor.Failure) Entry {
 	data := map[string]any{"method": f.Method, "verdict": f.Verdict}
 	if f.Upstream != "" {
 		data["upstream"] = f.Upstream
-	} else if stack := f.Error.Stack(); stack != "" {
+	}
+	if stack := f.Error.Stack(); stack != "" && f.Received == nil { // not the stack that a gateway's server sent
 		data["stack"] = strings.Split(stack, "\n") // a single string would be cut earlier
 	}
-	for name, text := range map[string]string{"rule": f.Rule, "source": f.Source} {
+	for name, text := range map[string]string{"rule": f.Rule, "source": f.Source, "client": f.Client, "upstream_ref": upstreamRef(f.Error)} {
 		if text != "" {
 			data[name] = text
 		}
@@ -154,6 +153,14 @@ func FailureEntry(f candor.Failure) Entry {
 		e.Outcome = OutcomeSuppressed
 	}
 	return e
+}
+
+// upstreamRef returns the ref that the server behind a gateway gave to an error, or "".
+func upstreamRef(e *candor.Error) (ref string) {
+	if d := e.Details(); strings.Contains(d.String(), `"upstream"`) { // most errors have none, and decoding takes longer
+		_ = d.Get("upstream").Get("ref").Decode(&ref) // "" if it is not a text
+	}
+	return ref
 }
 
 // RecordSuccess appends the entry of a successful call. It implements [candor.SuccessLedger].

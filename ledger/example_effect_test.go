@@ -31,7 +31,7 @@ func Example_effect() {
 		fmt.Println(candor.CodeOf(err).Symbol()) // AUDIT_LOG_FAILED: nothing was recorded, so do not perform the effect
 		return
 	}
-	failure := candor.ToolFailure(kaiza.FileWriteFailed, "write_file", "", candor.WithCause(errors.New("disk quota exceeded")))
+	failure := candor.New(kaiza.FileWriteFailed, "", candor.WithTool("write_file"), candor.WithCause(errors.New("disk quota exceeded")))
 	entry := ledger.EntryOf(failure)
 	receipt, err := effect.Complete(ctx, entry)
 	fmt.Println(receipt.Seq, err)

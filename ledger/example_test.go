@@ -23,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	failure := candor.ToolFailure(candor.CodeTimeout, "fetch", "The page did not answer.")
+	failure := candor.New(candor.CodeTimeout, "The page did not answer.", candor.WithTool("fetch"))
 	if _, err := l.Append(ctx, ledger.EntryOf(failure)); err != nil {
 		fmt.Println(err) // do not send the reply
 		return

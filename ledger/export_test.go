@@ -1,7 +1,7 @@
 package ledger
 
 import (
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // This file exports internals for the tests in package ledger_test.
@@ -45,3 +45,9 @@ func (l *Ledger) SettleWithLimit(limit int64) {
 
 // RewriteLimit returns the size at which the witness copy is rewritten; 0 means never.
 func (l *Ledger) RewriteLimit() int64 { return l.writer.witness.limit }
+
+// Receipt returns the receipt of the reservation.
+func (f *Effect) Receipt() Receipt { return f.receipt }
+
+// PublicKey returns the verifier line of the key that signs this ledger's checkpoints.
+func (l *Ledger) PublicKey() string { return l.public }

@@ -14,8 +14,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/testing/sweep"
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // failing makes one operation on one file fail with err while on is set.
@@ -147,30 +146,6 @@ func TestFullDiskIsRecordedAndRecovers(t *testing.T) {
 	}
 }
 
-func TestFailOpenIsRecordedAndCounted(t *testing.T) {
-	dir := t.TempDir()
-	s := newFaulty(t, dir)
-	l := openTest(t, "", Options{storage: s, FailOpen: true})
-	on := failing(s, "write", format.ActiveSegment, syscall.EIO)
-	for range 7 {
-		r, err := l.Append(context.Background(), Entry{Kind: KindFailure})
-		if err != nil || !r.Unrecorded || r.Seq != 0 {
-			t.Fatalf("%+v, %v", r, err)
-		}
-	}
-	on.Store(false)
-	r := appendN(t, l, 1)
-	if r.Unrecorded || l.Stats().Unrecorded != 7 {
-		t.Errorf("%+v, %+v", r, l.Stats())
-	}
-	closeTest(t, l)
-	entries := byHand(t, r.Chain, fileOf(t, dir, r.Chain, format.ActiveSegment))
-	settings := ofKind(entries, KindSetting)
-	if settings[0].Data.Policy != "open" || settings[1].Data.Unrecorded != 7 {
-		t.Errorf("settings: %+v", settings)
-	}
-}
-
 func TestK20LockAndLogFailuresHaveOwnCodes(t *testing.T) {
 	dir := t.TempDir()
 	s := testStorage(t, dir)
@@ -226,71 +201,4 @@ func TestTooManyOpenFiles(t *testing.T) {
 	last := appendN(t, l, 5)
 	closeTest(t, l)
 	byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ClosedSegment(1)), fileOf(t, dir, last.Chain, format.ActiveSegment))
-}
-
-func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
-	work := func(l *Ledger) (receipts []Receipt) {
-		for range 30 {
-			if r, err := l.Append(context.Background(), Entry{Kind: KindFailure, Cause: strings.Repeat("y", 300)}); err == nil {
-				receipts = append(receipts, r)
-			} else if code := candor.CodeOf(err); code != candor.CodeLedgerFailed && code != candor.CodeLedgerLocked {
-				t.Errorf("%v is none of ours", err)
-			}
-		}
-		return receipts
-	}
-	step := sweep.Step(10, 13) // not a multiple of three, so that the kinds of fault alternate
-	for at := 0; ; at += step {
-		dir := sweep.MemoryDir(t)
-		s := newFaulty(t, dir)
-		acts := 0
-		s.hook = func(string, string) error {
-			if acts++; acts == at+1 {
-				return []error{syscall.EIO, shortWrite{syscall.ENOSPC}, syscall.EMFILE}[at%3]
-			}
-			return nil
-		}
-		l, err := Open("", Options{storage: s, MaxSegmentBytes: minSegmentBytes, WitnessCopy: "second", witnessStorage: s})
-		var receipts []Receipt
-		if err == nil {
-			receipts = work(l)
-			_ = l.Close()
-		}
-		if acts <= at {
-			return // the workload has fewer operations
-		}
-		again := openTest(t, dir, Options{})
-		for _, chain := range chainsOf(t, dir) {
-			checkReceipts(t, dir, chain, receipts)
-		}
-		closeTest(t, again)
-		if t.Failed() {
-			t.Fatalf("with a fault at act %d: %s", at, s.acts[at])
-		}
-	}
-}
-
-// checkReceipts checks that every acknowledged entry of a chain is in its segments.
-func checkReceipts(t *testing.T, dir, chain string, receipts []Receipt) {
-	t.Helper()
-	closed, active, err := listSegments(testStorage(t, dir), chain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []byte
-	for _, f := range closed {
-		all = append(all, fileOf(t, dir, f.Name)...)
-	}
-	if active {
-		all = append(all, fileOf(t, dir, chain, format.ActiveSegment)...)
-	}
-	hashes := map[uint64]string{}
-	for _, e := range byHand(t, chain, all) {
-		hashes[e.Seq] = e.Hash
-	}
-	for _, r := range receipts {
-		if r.Chain == chain && hashes[r.Seq] != r.Hash {
-			t.Errorf("the acknowledged entry %d of %s is not there", r.Seq, chain)
-		}
-	}
 }

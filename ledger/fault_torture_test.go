@@ -91,7 +91,7 @@ func saysWhy(err error) bool {
 }
 
 // TestR3FaultAtEveryIOIndex fails every operation of every workload in every way it can fail; without -all, only some
-// of the operations. The ledger must return its error code or work without the operation, never trust a file whose
+// of the operations. The ledger must return its error code or work without the operation, never trust a file if its
 // sync failed, leave nothing open, work again when the disk does, and lose no acknowledged entry.
 func TestR3FaultAtEveryIOIndex(t *testing.T) {
 	relaxGC(t)
@@ -157,7 +157,7 @@ func TestServiceResumesAfterTransientFault(t *testing.T) {
 	play := func(s *stage) {
 		l := s.open()
 		s.appendAtOnce(l, 3, 3, 300)
-		time.Sleep(2 * time.Second)
+		s.pass(2 * time.Second)
 		if s.disk.Heal() && l != nil {
 			s.resumes(l)
 		}
@@ -189,7 +189,7 @@ func (s *stage) resumes(l *ledger.Ledger) {
 			s.acknowledged.add(r)
 			return
 		}
-		time.Sleep(2 * time.Second)
+		s.pass(2 * time.Second)
 	}
 	s.t.Errorf("the disk is well again, and the ledger still refuses: %v", err)
 }

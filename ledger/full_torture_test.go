@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
@@ -22,7 +22,7 @@ func must(t *testing.T, err error) {
 func TestR4DiskFullAndBackInMemory(t *testing.T) {
 	for limit := int64(20 << 10); limit < 40<<10; limit += 509 {
 		disk := crashfs.New()
-		w := workload{options: ledger.Options{ReserveBytes: 8 << 10, LowSpaceBytes: -1}}
+		w := workload{options: ledger.Options{ReserveBytes: 8 << 10}}
 		w.play = func(s *stage) {
 			f := fullness{
 				t: s.t, look: func() (verify.Report, error) { return verifyDisks(disk, nil) },
@@ -41,7 +41,7 @@ func TestR4DiskFullAndBackInMemory(t *testing.T) {
 	}
 }
 
-// fullness tests a ledger whose disk becomes full and is emptied again.
+// fullness tests a ledger on a disk that becomes full and is emptied again.
 type fullness struct {
 	t            *testing.T
 	look         func() (verify.Report, error)
@@ -103,14 +103,11 @@ func (f *fullness) untilRefused(l *ledger.Ledger, round int) error {
 
 // untilServed waits until entries are accepted again.
 func (f *fullness) untilServed(l *ledger.Ledger, round int) {
-	var err error
-	for i := range 50 {
-		if err = f.append(l, fmt.Sprintf("after-%d-%d", round, i)); err == nil {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	f.t.Fatalf("there is room again, and the ledger still refuses: %v", err)
+	i := 0
+	wait.For(f.t, "the ledger to accept entries on a disk with space", func() error {
+		i++
+		return f.append(l, fmt.Sprintf("after-%d-%d", round, i))
+	})
 }
 
 func (f *fullness) clean(when string) {

@@ -14,12 +14,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -87,13 +89,13 @@ type handEntry struct {
 	}
 	Data struct {
 		recoveredFields
-		Note, Policy, Disk  string
-		Closed              bool
-		Second              *bool
-		Segment             int
-		Unrecorded, Refused int
-		Before              []namedChain
-		Reserve             reservation
+		Note, Policy, Disk string
+		Closed             bool
+		Second             *bool
+		Segment            int
+		Refused            int
+		Before             []namedChain
+		Reserve            reservation
 	}
 }
 
@@ -202,7 +204,7 @@ func testStorage(t *testing.T, dir string) *storage.Dir {
 	return s
 }
 
-// faulty is a storage whose operations can be observed and made to fail. The hook is called before each operation
+// faulty is a storage with operations that can be observed and made to fail. The hook is called before each operation
 // with its name and the base name of the file.
 type faulty struct {
 	storage.Storage
@@ -361,4 +363,18 @@ func (f countedFiles) Open(name string) (fs.File, error) {
 		f.segments.Add(1)
 	}
 	return f.FS.Open(name)
+}
+
+// fullEntry returns a failure as the gateway records it, including the received and sent messages, which have to be
+// redacted.
+func fullEntry() Entry {
+	err := candor.New(kaiza.FileNotFound, "the file is not there", candor.WithRef("r-0123456789abcdef"), candor.WithTool("read_file"),
+		candor.WithOrigin(candor.PartyTool, true))
+	e := EntryOf(err)
+	e.Call, e.SessionID = "c-42", "s-1"
+	e.Args = []byte(`{"path":"docs/missing.txt"}`)
+	e.Upstream = []byte(`{"content":[{"type":"text","text":"ENOENT: no such file or directory"}],"isError":true}`)
+	e.Envelope = err.AppendJSON(nil, candor.JSONOptions{})
+	e.Latency = 1500 * time.Microsecond
+	return e
 }

@@ -3,8 +3,8 @@ package ledger
 import (
 	"errors"
 
+	"github.com/candor-mcp/candor/internal/storage"
 	"github.com/candor-mcp/candor/ledger/internal/keys"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // PublicKeys returns the verifier lines of a ledger folder: the current key first, then the keys that it replaced.

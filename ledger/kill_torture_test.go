@@ -73,8 +73,8 @@ func killOne(t *testing.T, dir string) (said []receipt) {
 		if rand.IntN(8) > 0 {
 			<-first
 		}
-		time.Sleep(time.Duration(rand.IntN(60_000)) * time.Microsecond)
-		_ = cmd.Process.Kill() // it may have exited already, which Wait reports
+		time.Sleep(time.Duration(rand.IntN(60_000)) * time.Microsecond) // the moment of a kill is random
+		_ = cmd.Process.Kill()                                          // it may have exited already, which Wait reports
 	}()
 	err = readReceipts(out, func(r receipt) {
 		if said = append(said, r); len(said) == 1 {

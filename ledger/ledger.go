@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // Ledger is an open ledger. All its methods are safe for concurrent use.
@@ -98,8 +98,7 @@ func open(o Options) (*Ledger, error) {
 // result.
 //
 // The error is AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED. The entry is then not recorded, or, if the disk failed, may not
-// be relied on, and the caller must not send the reply or perform the effect. With [Options.FailOpen] Append returns
-// a receipt marked Unrecorded instead.
+// be relied on, and the caller must not send the reply or perform the effect.
 func (l *Ledger) Append(ctx context.Context, e Entry) (Receipt, error) {
 	return l.append(ctx, &e, nil, nil)
 }
@@ -122,18 +121,18 @@ func (l *Ledger) append(ctx context.Context, e *Entry, reserve, completes *reser
 		return Receipt{}, l.cancelled(ctx)
 	}
 	receipt, err := l.receipt(r)
-	if err != nil || receipt.Unrecorded {
+	if err != nil {
 		return receipt, err
 	}
 	return l.confirm(ctx, receipt)
 }
 
-// confirm calls [Options.Confirm] for an entry that is durable.
+// confirm calls the hook for an entry that is durable.
 func (l *Ledger) confirm(ctx context.Context, receipt Receipt) (Receipt, error) {
-	if l.options.Confirm == nil {
+	if l.options.Shipping.Confirm == nil {
 		return receipt, nil
 	}
-	if err := l.options.Confirm(ctx, receipt); err != nil && !l.options.FailOpen {
+	if err := l.options.Shipping.Confirm(ctx, receipt.Chain, receipt.Seq); err != nil {
 		l.counters.failed.Add(1)
 		return Receipt{}, logFailed(err)
 	}
@@ -167,15 +166,12 @@ func (l *Ledger) cancelled(ctx context.Context) error {
 func (l *Ledger) receipt(r *request) (Receipt, error) {
 	res := r.result
 	l.queue.free(r)
-	if res.err != nil || res.unrecorded {
-		return Receipt{Unrecorded: res.unrecorded}, res.err
+	if res.err != nil {
+		return Receipt{}, res.err
 	}
 	at, _ := format.ReadTime([]byte(res.time)) // the writer wrote it
 	return Receipt{Chain: res.chain, Seq: res.seq, Hash: res.hash.String(), Time: at}, nil
 }
-
-// PublicKey returns the verifier line of the key that signs this ledger's checkpoints.
-func (l *Ledger) PublicKey() string { return l.public }
 
 // Close waits for queued entries, signs and closes the chain, and releases all files and locks. Later calls of Append
 // fail. A second Close waits for the first and returns the same error. After an error, which is AUDIT_LOG_FAILED,
@@ -196,8 +192,7 @@ func (l *Ledger) Close() error {
 type Counts struct {
 	Appended    uint64 // entries that are durable
 	Failed      uint64 // entries that were refused
-	Unrecorded  uint64 // entries that were not recorded, under [Options.FailOpen]
-	Cancelled   uint64 // entries whose caller gave up before they were written
+	Cancelled   uint64 // entries abandoned by their callers before they were written
 	Batches     uint64 // writes that were synced; Appended / Batches is the mean batch size
 	Bytes       uint64 // written to segments
 	Checkpoints uint64
@@ -208,14 +203,14 @@ type Counts struct {
 
 // counters are the counters behind [Counts].
 type counters struct {
-	appended, failed, unrecorded, cancelled, batches, bytes, checkpoints, segments, chains atomic.Uint64
+	appended, failed, cancelled, batches, bytes, checkpoints, segments, chains atomic.Uint64
 }
 
 // Stats returns the current counts. It is cheap and may be called at any time.
 func (l *Ledger) Stats() Counts {
 	c := &l.counters
 	return Counts{
-		Appended: c.appended.Load(), Failed: c.failed.Load(), Unrecorded: c.unrecorded.Load(), Cancelled: c.cancelled.Load(),
+		Appended: c.appended.Load(), Failed: c.failed.Load(), Cancelled: c.cancelled.Load(),
 		Batches: c.batches.Load(), Bytes: c.bytes.Load(), Checkpoints: c.checkpoints.Load(), Segments: c.segments.Load(),
 		Chains: c.chains.Load(), Warnings: l.warner.dropped.Load(),
 	}

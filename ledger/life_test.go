@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 // fillSegments fills n segments and returns the chain.
@@ -53,28 +54,6 @@ func TestRotationSignsCheckpoint(t *testing.T) {
 	}
 }
 
-func TestSegmentsRotateByAge(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	now := time.Date(2026, 11, 15, 4, 5, 6, 0, time.UTC)
-	l := openTest(t, dir, Options{MaxSegmentAge: time.Hour, Clock: func() time.Time { return now }})
-	appendN(t, l, 3)
-	now = now.Add(59 * time.Minute)
-	appendN(t, l, 1)
-	if got := l.Stats().Segments; got != 1 {
-		t.Fatalf("%d segments", got)
-	}
-	now = now.Add(time.Minute)
-	appendN(t, l, 1)
-	if got := l.Stats().Segments; got != 2 {
-		t.Errorf("%d segments", got)
-	}
-	now = now.Add(-24 * time.Hour) // the clock moves back, but the times of entries do not
-	last := appendN(t, l, 1)
-	closeTest(t, l)
-	byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ClosedSegment(1)), fileOf(t, dir, last.Chain, format.ActiveSegment))
-}
-
 func TestCompressClosedSegments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -107,7 +86,7 @@ func TestCrashDuringCompressionKeepsSegment(t *testing.T) {
 			}
 			return nil
 		}
-		err := compressSegment(s, chain, chain+"/"+format.ClosedSegment(1), func() bool { return false })
+		err := compressSegment(t.Context(), s, chain, chain+"/"+format.ClosedSegment(1))
 		plain, plainErr := os.ReadFile(filepath.Join(dir, chain, format.ClosedSegment(1)))
 		packed := filepath.Join(dir, chain, format.ClosedSegment(1)+format.GzipSuffix)
 		if plainErr != nil {
@@ -188,23 +167,6 @@ func TestRetentionByAgeKeepsActiveSegment(t *testing.T) {
 	}
 }
 
-func TestLowSpaceWarnsOnce(t *testing.T) {
-	warned := make(chan Warning, 8)
-	l := openTest(t, t.TempDir(), Options{LowSpaceBytes: 1 << 62, OnWarning: func(w Warning) { warned <- w }})
-	appendN(t, l, 50)
-	closeTest(t, l)
-	close(warned)
-	n := 0
-	for w := range warned {
-		if w.Kind == warningLowSpace {
-			n++
-		}
-	}
-	if n != 1 {
-		t.Errorf("warned %d times", n)
-	}
-}
-
 func unpack(t *testing.T, path string) []byte {
 	t.Helper()
 	r, err := gzip.NewReader(bytes.NewReader(fileOf(t, path)))
@@ -218,12 +180,8 @@ func unpack(t *testing.T, path string) []byte {
 	return b
 }
 
-// waitFor waits up to a minute for a background operation.
+// waitFor waits for a background operation.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("did not happen in a minute")
-		}
-	}
+	wait.Until(t, "a background operation", done)
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // Line is an entry as stored on the disk, of which only the head is decoded. It refers to the bytes it was parsed

@@ -7,8 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // lockNote is the content of a lock file. It describes the holder only while the lock is held.
@@ -48,7 +48,7 @@ func lockFolder(s storage.Storage, wait time.Duration) (unlock func() error, err
 		if left <= 0 {
 			return nil, lockFailed(fmt.Errorf("locking the folder for %v: %w%s", wait, err, holder(s, folderLock)))
 		}
-		time.Sleep(min(pause, left))
+		time.Sleep(min(pause, left)) // a file lock has no event
 	}
 }
 

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
-	"sort"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // merge reads several chains in parallel and keeps one line of each in memory. A chain is opened when its first entry
@@ -67,50 +65,22 @@ func (m *merge) find() error {
 
 // rewind sets the segment to begin with.
 func (m *merge) rewind(c *cursor) error {
-	from := m.options.From > 1 && m.options.Chain != ""
-	if !m.tails && !from {
-		return nil
-	}
-	list, err := segment.List(m.reader.fsys, c.chain)
-	if err != nil {
-		return err
-	}
-	if m.tails {
+	switch {
+	case m.tails:
+		list, err := segment.List(m.reader.fsys, c.chain)
 		c.lines.Skip = segment.LastNumber(list)
 		m.clipped = m.clipped || c.lines.Skip > 0
-		return nil
+		return err
+	case m.options.From > 1 && m.options.Chain != "":
+		return c.lines.SkipTo(m.options.From, seqOf)
 	}
-	c.lines.Skip = m.before(list, m.options.From)
 	return nil
 }
 
-// before returns the number of the last closed segment that ends before an entry, judged by the first line of the
-// segments. It is 0 if a first line cannot be read, as while the segment is being compressed.
-func (m *merge) before(list []segment.File, seq uint64) int {
-	later := sort.Search(len(list), func(i int) bool {
-		first, err := firstLine(m.reader.fsys, list[i])
-		return err != nil || first > seq
-	})
-	if later == 0 {
-		return 0
-	}
-	// The entry is in the segment before the first later one, or, if that is the last closed one, perhaps in the active segment.
-	return list[later-1].Number - 1
-}
-
-// firstLine returns the number of the first entry in a segment.
-func firstLine(fsys fs.FS, f segment.File) (uint64, error) {
-	in, err := segment.OpenFile(fsys, f.Name, f.Packed)
-	if err != nil {
-		return 0, err
-	}
-	defer in.Close() //nolint:errcheck // it is only read
-	raw, _, err := segment.NewLineBuffer(in, segment.NoteBuffer).Next()
-	if err != nil {
-		return 0, err
-	}
-	line, err := ParseLine(raw)
-	return line.Seq, err
+// seqOf returns the number of the entry in a line.
+func seqOf(line []byte) (uint64, error) {
+	l, err := ParseLine(line)
+	return l.Seq, err
 }
 
 // chainStart parses the start time from a chain's name. It returns the zero time if the name has none.
@@ -202,18 +172,7 @@ func (m *merge) skipped(raw segment.Line) {
 }
 
 func (m *merge) wanted(l *Line) bool {
-	return l.Seq >= m.options.From && !l.Time.Before(m.options.Since) && (m.options.Session == "" || inSession(l, m.options.Session)) &&
-		(m.options.Keep == nil || m.options.Keep(l))
-}
-
-// inSession reports whether an entry is bound to a session. It searches for the bytes first because most entries are
-// not.
-func inSession(l *Line, id string) bool {
-	if !bytes.Contains(l.raw, []byte(`"session_id":`)) {
-		return false
-	}
-	record, err := l.Record()
-	return err == nil && record.SessionID == id
+	return l.Seq >= m.options.From && !l.Time.Before(m.options.Since) && (m.options.Keep == nil || m.options.Keep(l))
 }
 
 // drain yields all lines that exist now. It reports whether the caller wants to continue.

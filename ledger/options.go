@@ -2,13 +2,12 @@ package ledger
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"iter"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/shipping"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // Options configures a ledger. The zero value is safe.
@@ -25,15 +24,9 @@ type Options struct {
 	// OwnWitnessCopy declares that no other ledger uses WitnessCopy. The file is then rewritten with the newest
 	// checkpoint of each chain when it reaches 4 MiB. A shared file is only appended to.
 	OwnWitnessCopy bool
-	// FailOpen lets calls continue when an entry cannot be recorded: Append returns a receipt marked Unrecorded
-	// instead of an error. The first entry of every chain records this choice, and the first entry after a failure
-	// records how many are missing.
-	FailOpen bool
 
 	// MaxSegmentBytes is the size at which a segment is closed and the next begins. 0 means 64 MiB.
 	MaxSegmentBytes int64
-	// MaxSegmentAge is the age at which a segment is closed. 0 means no limit.
-	MaxSegmentAge time.Duration
 	// RetainAge is the age at which closed segments may be removed, counted from their last write. 0 keeps them.
 	// Checkpoints are always kept, so that the remaining entries can still be verified, and the segment that is being
 	// written is never removed.
@@ -46,32 +39,13 @@ type Options struct {
 	// ReserveBytes is the disk space to reserve, so that the ledger can record that the disk is full. 0 means 64 KiB;
 	// a negative value reserves nothing.
 	ReserveBytes int64
-	// LowSpaceBytes is the free space below which OnWarning is called. 0 means 64 MiB; a negative value disables the
-	// warning.
-	LowSpaceBytes int64
 	// OnWarning is called with problems that an operator should know about and that do not make a call fail. Calls
 	// are made one at a time from a separate goroutine. OnWarning must not call [Ledger.Close]. nil discards
 	// warnings.
 	OnWarning func(Warning)
 
-	// OnDurable is called with the last durable entry of the chain that is being written, each time it changes, and with
-	// the number of bytes that were written since the last call. It must return at once: no entry is written meanwhile.
-	// With NoSync the entry is written, but may not be durable.
-	OnDurable func(chain string, seq uint64, written int64)
-	// Admit is called before entries are written, other than those of the ledger itself. If it returns an error they
-	// are refused. It must return at once.
-	Admit func() error
-	// Confirm is called with the receipt of each entry that was appended, before Append and [Ledger.Reserve] return. If
-	// it returns an error, they return AUDIT_LOG_FAILED although the entry is recorded; with FailOpen they ignore it.
-	Confirm func(ctx context.Context, r Receipt) error
-	// NoSync omits the sync after each write. It is for ledgers whose entries are made durable elsewhere, by Confirm:
-	// a power cut then loses entries of this folder, which Missing brings back. Entries are still synced before a
-	// checkpoint over them is signed. Without Missing, Open fails while the folder has such a chain that was not closed.
-	NoSync bool
-	// Missing returns the lines of a chain, without line feeds, that follow entry after. It is called for each chain
-	// whose writer has exited without closing it, and the lines that continue the chain are appended to it. An error
-	// makes Open fail. The folder is locked meanwhile.
-	Missing func(chain string, after uint64) iter.Seq2[[]byte, error]
+	// Shipping connects the ledger to the program candor, which copies entries to a store. Other programs leave it out.
+	Shipping shipping.Hooks
 
 	// LockWait limits the wait for another process that is opening the folder. 0 means 5 s.
 	LockWait time.Duration
@@ -86,7 +60,6 @@ const (
 	defaultSegmentBytes = 64 << 20
 	minSegmentBytes     = 4 << 10
 	defaultReserve      = 64 << 10
-	defaultLowSpace     = 64 << 20
 	defaultLockWait     = 5 * time.Second
 	maxInstance         = 64
 )
@@ -99,7 +72,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	o.MaxSegmentBytes = max(cmp.Or(o.MaxSegmentBytes, defaultSegmentBytes), minSegmentBytes)
 	o.ReserveBytes = max(cmp.Or(o.ReserveBytes, defaultReserve), 0)
-	o.LowSpaceBytes = max(cmp.Or(o.LowSpaceBytes, defaultLowSpace), 0)
 	o.LockWait = cmp.Or(o.LockWait, defaultLockWait)
 	if o.Clock == nil {
 		o.Clock = time.Now

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/internal/testing/systrace"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 var refText = regexp.MustCompile(`\b\d+-\d+-\d+\b`)

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/storage"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
@@ -152,11 +152,21 @@ func verifiesClean(t *testing.T, dir string) verify.Report {
 // TestR8EightProcessesShareOneFolder makes eight processes append to one folder at the same time.
 func TestR8EightProcessesShareOneFolder(t *testing.T) {
 	t.Parallel()
-	const processes, callers = 8, 4
-	count := 250 // times callers: a thousand per process
+	count := 250
 	if testing.Short() {
 		count = 25
 	}
+	shareFolder(t, 8, count)
+}
+
+func TestK18TwoProcessesAppendAThousandEntriesEach(t *testing.T) {
+	t.Parallel()
+	shareFolder(t, 2, 250)
+}
+
+// shareFolder makes processes append to one folder at the same time, each with four callers that append count entries.
+func shareFolder(t *testing.T, processes, count int) {
+	const callers = 4
 	dir := t.TempDir() + "/ledger"
 	var mu sync.Mutex
 	var said []receipt

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // Pruning lists the segments that [Prune] removes.
@@ -37,14 +37,14 @@ func Prunable(dir string, o Options) (Pruning, error) {
 	if err != nil {
 		return Pruning{}, err
 	}
-	p, err := prunable(&o, false)
+	p, err := prunable(&o)
 	return p, logFailed(errors.Join(err, o.storage.Close()))
 }
 
 // Prune removes the segments that exceed [Options.RetainAge] and [Options.RetainBytes], as a running ledger with these
 // options does, and returns them. It records the removal in a new chain, so that the remaining entries still verify; if
 // there is nothing to remove it writes nothing. Other processes may have the ledger open: their closed segments are
-// removed too, but never the segment that they write. Unfinished files of killed processes are always removed.
+// removed too, but never the segment that they write.
 //
 // Chains whose segments cannot be read are kept. The error then names them, and Removed lists what was removed
 // nevertheless. The other errors are those of [Open].
@@ -53,7 +53,7 @@ func Prune(ctx context.Context, dir string, o Options) (Pruning, error) {
 	if err != nil {
 		return Pruning{}, err
 	}
-	plan, err := prunable(&now, true)
+	plan, err := prunable(&now)
 	if err = errors.Join(err, now.storage.Close()); len(plan.Removed) == 0 {
 		return plan, logFailed(err)
 	}
@@ -94,9 +94,8 @@ func prepared(dir string, o Options) (Options, error) {
 	return o, nil
 }
 
-// prunable marks the segments to remove as retain does after the chains of killed writers were recovered. If tidy is
-// true it removes unfinished files.
-func prunable(o *Options, tidy bool) (Pruning, error) {
+// prunable marks the segments to remove as retain does after the chains of killed writers were recovered.
+func prunable(o *Options) (Pruning, error) {
 	if names, err := segment.Chains(o.storage.Files()); err != nil || len(names) == 0 {
 		return Pruning{}, errors.Join(err, keyIn(o.storage)) // no lock file is created in a folder that is not a ledger
 	}
@@ -108,9 +107,6 @@ func prunable(o *Options, tidy bool) (Pruning, error) {
 		end, ended := readEnd(o.storage.Files(), chain)
 		return end, ended || abandoned(o.storage, chain)
 	})
-	if tidy {
-		err = errors.Join(err, removeUnfinished(o.storage, all))
-	}
 	choose(all, o)
 	return summarize(all), errors.Join(err, unlock())
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // request is one entry to append. The caller fills it and waits; between claim and answer the writer owns it.
@@ -25,8 +25,6 @@ type result struct {
 	hash  format.Digest
 	time  string
 	err   error
-
-	unrecorded bool // not recorded, but accepted under FailOpen
 }
 
 // The states of a request.

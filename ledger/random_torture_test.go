@@ -38,7 +38,6 @@ func (l life) live(t *testing.T) error {
 	w := workload{
 		options: ledger.Options{
 			MaxSegmentBytes: int64(ledger.MinSegmentBytes + rng.IntN(3)*4096),
-			MaxSegmentAge:   time.Duration(rng.IntN(2)) * time.Minute,
 			Compress:        rng.IntN(8) == 0,
 		},
 		second: rng.IntN(2) == 0,
@@ -79,7 +78,7 @@ func (s *stage) chapter(rng *rand.Rand) {
 		case 2:
 			s.effects(l, 1+rng.IntN(3))
 		case 3:
-			time.Sleep(time.Duration(rng.IntN(90)) * time.Second)
+			s.pass(time.Duration(rng.IntN(90)) * time.Second)
 		case 4:
 			s.appendAtOnce(l, 2, 2, 6000)
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // TestFollowRotationAndNewChains follows the entries while chains are rotated, closed and begun.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment"
 )
 
 // Reader reads the entries of a ledger folder. It takes no lock, changes nothing and never blocks a writer, and its
@@ -30,7 +30,7 @@ func OpenReader(dir string) (*Reader, error) {
 	return &Reader{root: root, fsys: root.FS()}, nil
 }
 
-// NewReader returns a Reader of a ledger in a file system, such as a copy in a shared store. The chains are folders with a file
+// NewReader returns a [Reader] of a ledger in a file system, such as a copy in a shared store. The chains are folders with a file
 // audit-log.jsonl; see spec/ledger.md.
 func NewReader(fsys fs.FS) *Reader { return &Reader{fsys: fsys} }
 
@@ -47,11 +47,10 @@ func (r *Reader) Chains() ([]string, error) { return segment.Chains(r.fsys) }
 
 // ReadOptions selects entries. The zero value selects all.
 type ReadOptions struct {
-	Chain   string    // only this chain
-	From    uint64    // with Chain: only entries with this number or later; earlier segments are not read
-	Since   time.Time // only entries of this time or later
-	Session string    // only entries bound to this session
-	Last    int       // only the last n that Keep accepts; 0 means all
+	Chain string    // only this chain
+	From  uint64    // with Chain: only entries with this number or later; earlier segments are not read
+	Since time.Time // only entries of this time or later
+	Last  int       // only the last n that Keep accepts; 0 means all
 	// Keep reports whether an entry is wanted; nil accepts all. It must not retain the line.
 	Keep func(*Line) bool
 	// Follow waits for more entries at the end, until the context ends.

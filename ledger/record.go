@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // Record is a whole entry as decoded from a line. Codes and classes are plain text, because the catalogue may have
@@ -25,13 +25,16 @@ type Record struct {
 	Ref   string    `json:"ref,omitempty"`
 	Call  string    `json:"call,omitempty"`
 
-	Tool   string        `json:"tool,omitempty"`
-	Code   string        `json:"code,omitempty"`
-	Domain string        `json:"domain,omitempty"`
-	Number int           `json:"number,omitempty"`
-	Class  candor.Class  `json:"class,omitempty"`
-	Origin *RecordOrigin `json:"origin,omitempty"`
-	Retry  *candor.Retry `json:"retry,omitempty"`
+	Tool   string       `json:"tool,omitempty"`
+	Code   string       `json:"code,omitempty"`
+	Domain string       `json:"domain,omitempty"`
+	Number int          `json:"number,omitempty"`
+	Class  candor.Class `json:"class,omitempty"`
+	Origin *struct {
+		By       candor.Party `json:"by"`
+		Inferred bool         `json:"inferred"` // not stated, but read from the text of the failure
+	} `json:"origin,omitempty"`
+	Retry *candor.Retry `json:"retry,omitempty"`
 
 	SessionID     string `json:"session_id,omitempty"`
 	Role          string `json:"role,omitempty"`
@@ -49,12 +52,6 @@ type Record struct {
 	Envelope  *RecordText     `json:"envelope,omitempty"`
 	Data      json.RawMessage `json:"data,omitempty"`
 	Hash      string          `json:"hash"`
-}
-
-// RecordOrigin is the party that failed, and whether this was stated or inferred.
-type RecordOrigin struct {
-	By       candor.Party `json:"by"`
-	Inferred bool         `json:"inferred"`
 }
 
 // RecordArgs represents the arguments of a call.

@@ -8,13 +8,14 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
-// recoveredChain is the state in which a chain was found whose writer has exited, in the form of its entry.
+// recoveredChain is the entry about the state of a chain after its writer exited.
 type recoveredChain struct {
 	Chain    string           `json:"chain"`
 	Size     uint64           `json:"size"`
@@ -26,7 +27,6 @@ type recoveredChain struct {
 	Open     []reservation    `json:"open,omitempty"`
 	Damage   *recoveredDamage `json:"harm,omitempty"`
 	Poisoned bool             `json:"poisoned,omitempty"`
-	Restored uint64           `json:"restored,omitempty"` // entries that [Options.Missing] returned
 
 	closed bool // it was closed properly, so there is nothing to record
 }
@@ -39,9 +39,7 @@ type recoveredDamage struct {
 // recoverChain reads the last segment of a chain whose lock the caller holds, cuts off the remains of a crash, and
 // makes the rest durable, so that other chains may record it. Earlier segments were closed under a signed checkpoint
 // and are left to the verifier, so that the time recovery takes does not depend on the length of the chain.
-//
-// missing, if not nil, returns lines that the chain had and that a power cut may have removed; see [Options.Missing].
-func recoverChain(s storage.Storage, chain string, missing missingLines) (recoveredChain, error) {
+func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	closed, active, err := listSegments(s, chain)
 	if err != nil {
 		return recoveredChain{}, err
@@ -51,9 +49,6 @@ func recoverChain(s storage.Storage, chain string, missing missingLines) (recove
 	bad, err := w.lastSegment(s, &r, closed, active)
 	if err != nil {
 		return recoveredChain{}, err
-	}
-	if missing == nil && !w.closed && isUnsynced(s, chain) {
-		return recoveredChain{}, errUnsynced
 	}
 	covered, _ := lastCheckpoint(s.Files(), chain)
 	switch {
@@ -66,9 +61,6 @@ func recoverChain(s storage.Storage, chain string, missing missingLines) (recove
 	case len(closed) > 0: // the writer was killed between closing a segment and beginning the next
 		err = trimClosed(s, closed[len(closed)-1])
 	}
-	if err == nil && r.Damage == nil && !w.closed && missing != nil {
-		r.Restored, err = w.refill(s, missing)
-	}
 	if err != nil {
 		return recoveredChain{}, err
 	}
@@ -79,14 +71,27 @@ func recoverChain(s storage.Storage, chain string, missing missingLines) (recove
 	if err != nil {
 		return recoveredChain{}, err
 	}
-	temporary := append(unfinishedAmong(names, chain), chain+"/"+format.ReserveFile)
-	if err := errors.Join(s.SyncDir(chain), removeAll(s, temporary)); err != nil {
+	err = errors.Join(s.SyncDir(chain), storage.Remove(s, chain+"/"+format.ReserveFile))
+	for _, item := range names {
+		if isUnfinished(item.Name()) {
+			err = errors.Join(err, storage.Remove(s, chain+"/"+item.Name()))
+		}
+	}
+	if err != nil {
 		return recoveredChain{}, fmt.Errorf("syncing %s: %w", chain, err)
 	}
 	root := w.at.tree.Root()
 	r.Size, r.Last, r.Root, r.Open = w.at.seq(), w.at.last.String(), root.String(), listOpen(w.open)
 	r.closed = w.closed && r.Cut == 0 && r.Damage == nil
 	return r, nil
+}
+
+// isUnfinished reports whether a file has not got its final name yet: end notes and compressed segments are written under
+// another name and renamed when they are durable.
+func isUnfinished(name string) bool {
+	final, aside := strings.CutSuffix(name, storage.AsideSuffix)
+	_, packed, isSegment := format.SegmentNumber(final)
+	return aside && (final == format.EndFile || isSegment && packed)
 }
 
 // lastSegment reads the active segment up to its first bad line. If it has no good line, or does not exist because

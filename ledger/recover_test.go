@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/internal/testing/sweep"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // crash leaves a chain as a killed process does: not closed, and its lock released. The entries are on the disk.
@@ -65,7 +65,7 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := recoverChain(testStorage(t, dir), chain, nil)
+		r, err := recoverChain(testStorage(t, dir), chain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,5 +238,20 @@ func TestOpenDoesNotReadClosedChains(t *testing.T) {
 	closeTest(t, l)
 	if n := s.segments.Load(); n != 0 {
 		t.Errorf("%d reads of closed chains", n)
+	}
+}
+
+func TestRecoveryRemovesUnfinishedFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	chain := crash(t, dir, Options{}, func(l *Ledger) { appendN(t, l, 3) })
+	for _, name := range []string{format.ClosedSegment(1) + format.GzipSuffix + ".new", format.EndFile + ".new"} {
+		if err := os.WriteFile(filepath.Join(dir, chain, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeTest(t, openTest(t, dir, Options{}))
+	if files, err := filepath.Glob(filepath.Join(dir, chain, "*.new")); err != nil || len(files) != 0 {
+		t.Errorf("left: %v, %v", files, err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // heldChain is a chain whose closed segments this process may remove.
@@ -25,8 +25,6 @@ type heldChain struct {
 	files  []heldFile // oldest first
 	limit  int        // how many of files may be removed
 	remove int        // how many of files to remove
-
-	unfinished []string // files that a killed process did not complete, or that a process is writing
 }
 
 // heldFile is a segment that is no longer written.
@@ -55,7 +53,7 @@ func (u *upkeep) work() error {
 	if u.ledger.options.Compress {
 		err = errors.Join(err, u.compress(own))
 	}
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
@@ -108,7 +106,6 @@ func (c *heldChain) list(s storage.Storage) error {
 		return err
 	}
 	closed := segment.Among(names, c.name)
-	c.unfinished = unfinishedAmong(names, c.name)
 	if c.ended && slices.ContainsFunc(names, func(f fs.DirEntry) bool { return f.Name() == format.ActiveSegment }) {
 		closed = append(closed, segment.File{Number: segment.LastNumber(closed) + 1, Name: c.name + "/" + format.ActiveSegment})
 	}
@@ -145,7 +142,6 @@ func lastWrite(s storage.Storage, chain, file string, info fs.FileInfo) time.Tim
 func (l *Ledger) retain(limits *Options) ([]*heldChain, error) {
 	s := l.options.storage
 	all, failed := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s.Files(), chain) })
-	failed = errors.Join(failed, removeUnfinished(s, all))
 	choose(all, limits)
 	var gone []pruned
 	var orphans []*heldChain
@@ -171,7 +167,7 @@ func (l *Ledger) retain(limits *Options) ([]*heldChain, error) {
 		return nil, failed
 	}
 	receipt, err := l.recordPruned(gone, orphans)
-	if err != nil || receipt.Unrecorded || !l.signed(receipt) {
+	if err != nil || !l.signed(receipt) {
 		return nil, errors.Join(failed, err) // the segments are kept for the next round
 	}
 	for _, o := range orphans {
@@ -332,7 +328,7 @@ func (u *upkeep) compressChain(name string) error {
 	closed, err := segment.List(s.Files(), name)
 	for _, f := range closed {
 		if err == nil && !f.Packed {
-			err = compressSegment(s, name, f.Name, u.stopping)
+			err = compressSegment(u.ctx, s, name, f.Name)
 		}
 	}
 	return err
@@ -421,7 +417,7 @@ func (l *Ledger) recordPruned(gone []pruned, orphans []*heldChain) (Receipt, err
 		}{gone[:part], named[:orphaned]}
 		gone, named = gone[part:], named[orphaned:]
 		receipt, err := l.Append(context.Background(), Entry{Kind: KindSetting, raw: format.MustJSON(data)})
-		if err != nil || receipt.Unrecorded || len(gone)+len(named) == 0 {
+		if err != nil || len(gone)+len(named) == 0 {
 			return receipt, err
 		}
 	}

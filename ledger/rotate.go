@@ -4,20 +4,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // errFolderSync means that a folder could not be synced, so that its names may not be on the disk.
 var errFolderSync = errors.New("syncing the chain's folder")
 
-// rotationDue reports whether the segment is too large or too old. A segment that holds only its first line is not
-// rotated.
+// rotationDue reports whether the segment is too large. A segment that holds only its first line is not rotated.
 func (w *writer) rotationDue() bool {
-	g, o := w.chain.segment, &w.ledger.options
-	if g == nil || g.entries < 2 {
-		return false
-	}
-	return g.size >= o.MaxSegmentBytes || o.MaxSegmentAge > 0 && w.now().Unix()-g.started >= int64(o.MaxSegmentAge.Seconds())
+	g := w.chain.segment
+	return g != nil && g.entries >= 2 && g.size >= w.ledger.options.MaxSegmentBytes
 }
 
 // rotate signs a checkpoint at the end of the segment and closes the segment; prepare begins the next one. If the

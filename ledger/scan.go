@@ -7,14 +7,14 @@ import (
 	"io"
 	"strings"
 
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
-// lineScanner reads a segment line by line. It holds at most one line in memory, whatever the segment contains.
+// lineScanner reads a segment line by line. It holds at most one line in memory.
 type lineScanner struct {
 	file io.Closer
 	in   *bufio.Reader

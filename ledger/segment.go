@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // Limits on the space to reserve at a time. The writer reserves as much as the segment already holds, so that the
@@ -37,14 +37,11 @@ type segmentWriter struct {
 	taken    bool  // it is not at its path, or another process changed it
 	size     int64 // bytes that were acknowledged
 	reserved int64 // end of the reserved space
-	started  int64 // Unix seconds of the first entry
 	entries  int
-	noSync   bool // write does not sync
-	unsynced bool // written since the last sync
 }
 
-// write appends lines and makes them durable, unless noSync is set. After an error, sound reports whether the previous size of the segment
-// was durably restored. If not, the segment must never be written again.
+// write appends lines and makes them durable. After an error, sound reports whether the previous size of the segment was durably restored.
+// If not, the segment must never be written again.
 func (g *segmentWriter) write(lines []byte) (sound bool, err error) {
 	if end := g.size + int64(len(lines)); end > g.reserved {
 		// An error is ignored: if there is no space, the write fails.
@@ -60,26 +57,11 @@ func (g *segmentWriter) write(lines []byte) (sound bool, err error) {
 	if err != nil {
 		return g.undo(), fmt.Errorf("writing: %w", err)
 	}
-	g.unsynced = true
-	if !g.noSync {
-		if err := g.sync(); err != nil {
-			return false, err
-		}
+	if err := g.file.Sync(); err != nil {
+		return false, fmt.Errorf("syncing: %w", err) // the content of the disk is unknown
 	}
 	g.size += int64(len(lines))
 	return true, nil
-}
-
-// sync makes all written lines durable. After an error the content of the disk is unknown.
-func (g *segmentWriter) sync() error {
-	if !g.unsynced {
-		return nil
-	}
-	if err := g.file.Sync(); err != nil {
-		return fmt.Errorf("syncing: %w", err)
-	}
-	g.unsynced = false
-	return nil
 }
 
 // undo removes a partly written batch. None of it was synced, and all before it was.

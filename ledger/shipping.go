@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // A ledger may be shipped: another process or another part of this one copies the entries to a store. The folder then
-// has a file that says so, and each chain has a file with the last entry that the store has. Retention reads them.
+// has a file for that, and each chain has a file with the last entry that the store has. Retention reads them.
 
 // shipped is the last entry of a chain that a store has acknowledged, as its file holds it. The file of the folder has only
 // the store.
@@ -77,98 +76,4 @@ func (r *Reader) Durable(chain string) (seq uint64, ended bool, err error) {
 	}
 	seq, _ = lastCheckpoint(r.fsys, chain)
 	return seq, false, nil
-}
-
-// errUnsynced means that a store may have entries of a chain that this folder does not have. A recovery without them would
-// sign an end of the chain that contradicts the store for ever.
-//
-// The next step is part of the text, because commands replace hints about a folder that cannot be opened by their own.
-var errUnsynced = errors.New("only the store has all of its entries for certain, because it was written with ack=quorum:" +
-	" start once with ack=quorum and the URL of that store while it can be reached; if the store is gone for good, remove the file " +
-	format.UnsyncedFile + " of the chain, and what only the store had is lost")
-
-// markUnsynced notes that a chain is written without syncs.
-func markUnsynced(s storage.Storage, chain string) error {
-	f, err := s.Create(chain+"/"+format.UnsyncedFile, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		return fmt.Errorf("noting that the chain is not synced: %w", err)
-	}
-	return nil
-}
-
-// isUnsynced reports whether a chain was written without syncs. If that is unknown, it was.
-func isUnsynced(s storage.Storage, chain string) bool {
-	_, err := fs.Stat(s.Files(), chain+"/"+format.UnsyncedFile)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// missingLines returns lines of a chain; see [Options.Missing].
-type missingLines func(chain string, after uint64) iter.Seq2[[]byte, error]
-
-// errSegmentStart means that a line begins a segment.
-var errSegmentStart = errors.New("begins another segment")
-
-// refill appends the lines that missing returns to the active segment, as far as they continue the chain, and makes
-// them durable. It returns their number.
-func (w *walk) refill(s storage.Storage, missing missingLines) (n uint64, err error) {
-	name := w.chain + "/" + format.ActiveSegment
-	empty := true
-	if info, err := fs.Stat(s.Files(), name); err == nil {
-		empty = info.Size() == 0
-	}
-	var f storage.File
-	for line, err := range missing(w.chain, w.at.seq()) {
-		if err != nil {
-			return n, errors.Join(fmt.Errorf("restoring entries of %s: %w", w.chain, err), closeFile(f))
-		}
-		if w.accept(line, empty) != nil {
-			break // the lines are those of another chain with this name; the shipper reports that
-		}
-		if f == nil {
-			if f, err = openOrCreate(s, name); err != nil {
-				return n, err
-			}
-		}
-		if _, err := f.Write(append(line[:len(line):len(line)], '\n')); err != nil {
-			return n, errors.Join(fmt.Errorf("restoring entries of %s: %w", w.chain, err), f.Close())
-		}
-		n, empty = n+1, false
-	}
-	if f == nil {
-		return 0, nil
-	}
-	return n, errors.Join(f.Sync(), f.Close(), s.SyncDir(w.chain))
-}
-
-// accept checks that a line continues the chain in its active segment, and advances past it.
-func (w *walk) accept(line []byte, start bool) error {
-	if len(line) >= format.MaxLine || w.closed {
-		return format.ErrShape
-	}
-	var first struct{ Segment int }
-	if l, err := ParseLine(line); err == nil && l.Kind == KindCheckpoint && !start {
-		if format.DecodeData(line, &first) == nil && first.Segment > 0 {
-			return errSegmentStart
-		}
-	}
-	_, err := w.take(line, start)
-	return err
-}
-
-func openOrCreate(s storage.Storage, name string) (storage.File, error) {
-	f, err := s.OpenAppend(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s.Create(name, 0o600)
-	}
-	return f, err
-}
-
-func closeFile(f storage.File) error {
-	if f == nil {
-		return nil
-	}
-	return f.Close()
 }

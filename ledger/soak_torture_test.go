@@ -2,11 +2,12 @@ package ledger_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"runtime"
 	"testing"
-	"time"
 
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -39,7 +40,7 @@ func TestSoakLeaksNothing(t *testing.T) {
 	}
 	dir := t.TempDir() + "/ledger"
 	options := ledger.Options{
-		MaxSegmentBytes: 256 << 10, Compress: true, RetainBytes: 4 << 20, WitnessCopy: dir + ".second", LowSpaceBytes: -1,
+		MaxSegmentBytes: 256 << 10, Compress: true, RetainBytes: 4 << 20, WitnessCopy: dir + ".second",
 	}
 	lifetime := func(entries int) {
 		l, err := ledger.Open(dir, options)
@@ -59,16 +60,12 @@ func TestSoakLeaksNothing(t *testing.T) {
 		lifetime(count / lives)
 	}
 	after := takeFootprint(t)
-	for range 100 { // goroutines may need a moment to exit
-		if after.goroutines <= before.goroutines && after.descriptors <= before.descriptors {
-			break
+	wait.For(t, "goroutines and files to end", func() error {
+		if after = takeFootprint(t); after.goroutines > before.goroutines || after.descriptors > before.descriptors {
+			return fmt.Errorf("before %+v, after %+v", before, after)
 		}
-		time.Sleep(10 * time.Millisecond)
-		after = takeFootprint(t)
-	}
-	if after.goroutines > before.goroutines || after.descriptors > before.descriptors {
-		t.Errorf("before %+v, after %+v", before, after)
-	}
+		return nil
+	})
 	if after.heap > before.heap+16<<20 {
 		t.Errorf("the heap grew from %d to %d bytes", before.heap, after.heap)
 	}

@@ -2,10 +2,9 @@ package ledger
 
 import (
 	"errors"
-	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // space is what the writer knows about free disk space. It is guarded by the writer's lock.
@@ -17,8 +16,6 @@ type space struct {
 	full    bool
 	back    bool   // space is available again, but no entry records it yet
 	refused uint64 // entries refused since the disk was full
-	low     bool   // the operator has been warned
-	checked time.Time
 }
 
 // body returns the body of an entry about disk space.
@@ -40,7 +37,7 @@ func (w *writer) fill(n int) {
 	w.space.full = true
 	w.ledger.warner.warn(warningFull, "the disk is full: entries are refused until there is space", nil)
 	c := w.chain
-	if c == nil || c.segment == nil || c.uncovered()+ownRoom > maxUncovered {
+	if c == nil || c.segment == nil || c.uncovered()+maxOwnEntries > maxUncovered {
 		return
 	}
 	if err := storage.Remove(w.storage, c.name+"/"+format.ReserveFile); err != nil {
@@ -89,22 +86,4 @@ func (w *writer) keepBack() error {
 		return errors.Join(err, storage.Remove(w.storage, name))
 	}
 	return nil
-}
-
-// checkSpace warns once when space becomes low, and again only after it was sufficient.
-func (w *writer) checkSpace() {
-	limit := uint64(w.ledger.options.LowSpaceBytes) //nolint:gosec // not negative, see withDefaults
-	if limit == 0 || time.Since(w.space.checked) < time.Second {
-		return
-	}
-	w.space.checked = time.Now()
-	free, err := w.storage.Free()
-	switch {
-	case err != nil:
-	case free < limit && !w.space.low:
-		w.space.low = true
-		w.ledger.warner.warn(warningLowSpace, "little space is left on the ledger's disk", nil)
-	case free > 2*limit:
-		w.space.low = false
-	}
 }

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/candor-mcp/candor/internal/storage"
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // crashStorage adapts a [crashfs.FS] to [storage.Storage].

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 	"github.com/candor-mcp/candor/ledger/internal/keys"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // found is a chain that was in the folder when a new one began.
@@ -79,7 +79,7 @@ func (w *writer) look(name string) (*found, error) {
 		return f, fmt.Errorf("locking %s: %w", name, err)
 	}
 	f.unlock = unlock
-	r, err := recoverChain(w.storage, name, w.ledger.options.Missing)
+	r, err := recoverChain(w.storage, name)
 	if err != nil {
 		return f, errors.Join(fmt.Errorf("recovering %s: %w", name, err), unlock())
 	}
@@ -139,16 +139,13 @@ func (w *writer) beginLocked() error {
 func (w *writer) beginAfter(all []*found) error {
 	now := w.now()
 	name := newChainName(w.ledger.options.Instance, now)
-	c, err := beginChain(w.storage, name, now, w.ledger.options.NoSync)
+	c, err := beginChain(w.storage, name, now)
 	if err != nil {
 		return errors.Join(err, w.erase(name))
 	}
 	w.chain, w.pending, w.dirty, w.due = c, nil, false, false
 	w.beginning = true
 	err = w.introduce(all)
-	if err == nil {
-		err = c.segment.sync() // the end notes of other chains rely on these entries
-	}
 	if err == nil && slices.ContainsFunc(all, func(f *found) bool { return f.recovery != nil }) {
 		// A verifier accepts only signed records about other chains, so they are signed before the end notes are written.
 		if err = w.sign(); err == nil {
@@ -171,7 +168,7 @@ func (w *writer) beginAfter(all []*found) error {
 	w.announce(c.segment.size)
 	w.conclude(all)
 	if err := w.keepBack(); storage.IsFull(err) {
-		w.ledger.warner.warn(warningLowSpace, "no space could be kept back", err)
+		w.ledger.warner.warn(warningFull, "no space could be kept back", err)
 	}
 	return nil
 }
@@ -179,7 +176,7 @@ func (w *writer) beginAfter(all []*found) error {
 // erase removes a chain that could not be created completely.
 func (w *writer) erase(name string) error {
 	var err error
-	for _, file := range []string{format.ActiveSegment, format.CheckpointsFile, format.UnsyncedFile, format.ShippedFile, format.ShippingLock, chainLock, ""} {
+	for _, file := range []string{format.ActiveSegment, format.CheckpointsFile, format.ShippedFile, format.ShippingLock, chainLock, ""} {
 		err = errors.Join(err, storage.Remove(w.storage, strings.TrimSuffix(name+"/"+file, "/")))
 	}
 	return err
@@ -206,10 +203,6 @@ func (w *writer) introduce(all []*found) error {
 			bodies = append(bodies, ownBody(KindRecovered, f.recovery))
 		}
 	}
-	policy := "closed"
-	if w.ledger.options.FailOpen {
-		policy = "open"
-	}
 	part := min(len(named), most)
 	first := [][]byte{ownBody(KindSetting, struct {
 		Version int          `json:"version"`
@@ -219,7 +212,7 @@ func (w *writer) introduce(all []*found) error {
 		Second  string       `json:"second_place,omitempty"`
 		Rotated []string     `json:"rotated,omitempty"`
 		Before  []namedChain `json:"before"`
-	}{1, w.keys.Public, policy, checkpointWithin.Milliseconds(), w.witness.path, w.keys.Rotations, named[:part]})}
+	}{1, w.keys.Public, "closed", checkpointWithin.Milliseconds(), w.witness.path, w.keys.Rotations, named[:part]})}
 	for named = named[part:]; len(named) > 0; named = named[part:] {
 		part = min(len(named), most)
 		first = append(first, ownBody(KindSetting, struct {

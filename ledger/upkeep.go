@@ -3,14 +3,15 @@ package ledger
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // upkeepEvery is the interval between rounds that are not requested.
@@ -20,38 +21,39 @@ const upkeepEvery = time.Hour
 type upkeep struct {
 	ledger *Ledger
 	wake   chan struct{}
-	quit   chan struct{}
+	ctx    context.Context //nolint:containedctx // ends with the ledger
+	quit   context.CancelFunc
 	done   sync.WaitGroup
 }
 
 func newUpkeep(l *Ledger) *upkeep {
-	return &upkeep{ledger: l, wake: make(chan struct{}, 1), quit: make(chan struct{})}
+	u := &upkeep{ledger: l, wake: make(chan struct{}, 1)}
+	u.ctx, u.quit = context.WithCancel(context.Background())
+	return u
 }
 
-// start starts the goroutine, which begins with a round for the segments of earlier processes.
+// start starts the goroutine. It does a round at once for the segments of earlier processes, even if the ledger is closed meanwhile, so
+// that short sessions also remove old segments.
 func (u *upkeep) start() {
 	o := &u.ledger.options
 	if !o.Compress && o.keepsAll() {
 		return
 	}
-	u.done.Go(u.run)
-}
-
-// run does a round at once, even if the ledger is closed meanwhile, so that short sessions also remove old segments.
-func (u *upkeep) run() {
-	tick := time.NewTicker(upkeepEvery)
-	defer tick.Stop()
-	for {
-		if err := u.work(); err != nil {
-			u.ledger.warner.warn(warningUpkeep, "looking after old segments failed", err)
+	u.done.Go(func() {
+		tick := time.NewTicker(upkeepEvery)
+		defer tick.Stop()
+		for {
+			if err := u.work(); err != nil {
+				u.ledger.warner.warn(warningUpkeep, "compressing or removing old segments failed", err)
+			}
+			select {
+			case <-u.ctx.Done():
+				return
+			case <-tick.C:
+			case <-u.wake:
+			}
 		}
-		select {
-		case <-u.quit:
-			return
-		case <-tick.C:
-		case <-u.wake:
-		}
-	}
+	})
 }
 
 // ring requests a round.
@@ -62,26 +64,17 @@ func (u *upkeep) ring() {
 	}
 }
 
-// stop ends the goroutine and waits for it. A round that removes segments is finished. If a file is being compressed, compression is abandoned and the next
-// round starts it again.
+// stop ends the goroutine and waits for it. A round that removes segments is finished. If a file is being compressed, compression is
+// abandoned and the next round starts it again.
 func (u *upkeep) stop() {
-	close(u.quit)
+	u.quit()
 	u.done.Wait()
-}
-
-func (u *upkeep) stopping() bool {
-	select {
-	case <-u.quit:
-		return true
-	default:
-		return false
-	}
 }
 
 // compressSegment replaces a closed segment by its gzip form. At least one complete file has its final name at any
 // time: the compressed file is durable before it is renamed, and the rename is durable before the plain file is
 // removed.
-func compressSegment(s storage.Storage, chain, plain string, stop func() bool) error {
+func compressSegment(ctx context.Context, s storage.Storage, chain, plain string) error {
 	packed := plain + format.GzipSuffix
 	aside := packed + storage.AsideSuffix
 	if err := storage.Remove(s, aside); err != nil {
@@ -91,7 +84,7 @@ func compressSegment(s storage.Storage, chain, plain string, stop func() bool) e
 	if err != nil {
 		return fmt.Errorf("compressing %s: %w", plain, err)
 	}
-	err = pack(f, s, plain, stop)
+	err = pack(ctx, f, s, plain)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -107,10 +100,8 @@ func compressSegment(s storage.Storage, chain, plain string, stop func() bool) e
 	return nil
 }
 
-var errStopped = errors.New("stopped")
-
 // pack writes the gzip form of a segment in small steps, so that closing a ledger need not wait until it is complete.
-func pack(out io.Writer, s storage.Storage, name string, stop func() bool) error {
+func pack(ctx context.Context, out io.Writer, s storage.Storage, name string) error {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	packer := gzip.NewWriter(buffered)
 	in, err := storage.OpenAt(s.Files(), name, 0)
@@ -120,8 +111,8 @@ func pack(out io.Writer, s storage.Storage, name string, stop func() bool) error
 	defer in.Close() //nolint:errcheck // it was only read
 	chunk := make([]byte, 256<<10)
 	for {
-		if stop() {
-			return errStopped
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		n, err := in.Read(chunk)
 		if _, failed := packer.Write(chunk[:n]); failed != nil {

@@ -6,14 +6,13 @@ import (
 
 // Warning is a problem that an operator should know about.
 type Warning struct {
-	Kind string // one of low-space, full, space-back, poisoned, recovered, witness-copy, upkeep, permissions
+	Kind string // one of full, space-back, poisoned, recovered, witness-copy, upkeep, permissions
 	Text string
 	Err  error // may be nil
 }
 
 // The kinds of warnings.
 const (
-	warningLowSpace    = "low-space"    // free disk space is low
 	warningFull        = "full"         // the disk is full; entries are refused
 	warningSpaceBack   = "space-back"   // disk space is available again
 	warningPoisoned    = "poisoned"     // a chain was given up because the disk failed or its files were removed or changed

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// openSmall opens a ledger whose witness copy is rewritten at a few kilobytes.
+// openSmall opens a ledger that rewrites its witness copy at a few kilobytes.
 func openSmall(t *testing.T, dir, place string, clock *testClock) *ledger.Ledger {
 	t.Helper()
 	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, WitnessCopy: place, OwnWitnessCopy: true})
@@ -66,7 +66,7 @@ func TestOwnWitnessCopyStaysSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reportDamage(t, verifyDir(t, dir, place), verify.KindTruncated, chain, each+1)
+	reportDamage(t, verifyDir(t, dir, place), "truncated", chain, each+1)
 }
 
 // TestSharedWitnessCopyIsOnlyAppendedTo checks that a shared file is never rewritten: other ledgers may write to it,

@@ -126,7 +126,7 @@ func between(line []byte, after, before string) string {
 	return string(text)
 }
 
-// lost returns the receipts whose entries are missing or differ.
+// lost returns the receipts of missing or different entries.
 func (f *inventory) lost(receipts []ledger.Receipt) (lost []ledger.Receipt) {
 	for _, r := range receipts {
 		if f.hashes[place{r.Chain, r.Seq}] != r.Hash {

@@ -7,16 +7,16 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 	"github.com/candor-mcp/candor/ledger/internal/keys"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // Limits on batches and checkpoints.
 const (
 	checkpointAfter = 900 * time.Millisecond // time remains to write it within checkpointWithin
-	ownRoom         = 4                      // entries that the ledger adds to one batch: checkpoint, unrecorded, disk
-	maxBatch        = maxUncovered - ownRoom - 1
+	maxOwnEntries   = 3                      // entries that the ledger adds to one batch: a checkpoint, the state of the disk
+	maxBatch        = maxUncovered - maxOwnEntries - 1
 )
 
 // writer writes the chain. Only the holder of its lock writes, see serve.go. The lock guards all fields; until [Open]
@@ -42,8 +42,6 @@ type writer struct {
 	synced    time.Time // when the checkpoints were last synced
 
 	space space
-	lost  uint64 // entries not recorded under FailOpen since the last entry
-	since string // time of the first of those
 
 	batch   []*request // reused for each batch
 	bodies  [][]byte
@@ -67,7 +65,7 @@ func (w *writer) handle(batch []*request) {
 	var err error
 	if len(batch) > 0 {
 		err = w.taken // a checkpoint found the change before a call did, and the next caller must receive the error
-		if admit := w.ledger.options.Admit; err == nil && admit != nil {
+		if admit := w.ledger.options.Shipping.Admit; err == nil && admit != nil {
 			err = admit()
 		}
 	}
@@ -99,7 +97,7 @@ func (w *writer) prepare(n int) error {
 		}
 	}
 	if w.chain.segment == nil {
-		if err := w.chain.beginSegment(w.now()); err != nil {
+		if err := w.chain.beginSegment(); err != nil {
 			return w.judge(err)
 		}
 		w.ledger.counters.segments.Add(1)
@@ -122,7 +120,7 @@ func (w *writer) prepare(n int) error {
 // a changed clock makes a difference.
 func (w *writer) mustSign(n int) bool {
 	late := w.dirty && w.stamp.UnixMicro()-w.oldest > checkpointWithin.Microseconds()
-	return late || w.chain.uncovered()+n+ownRoom > maxUncovered
+	return late || w.chain.uncovered()+n+maxOwnEntries > maxUncovered
 }
 
 // commit writes the ledger's own entries and then the batch.
@@ -170,9 +168,9 @@ func (w *writer) write(bodies [][]byte) error {
 	return logFailed(err)
 }
 
-// announce reports the last durable entry and the bytes written to [Options.OnDurable].
+// announce reports the last durable entry and the bytes written to [shipping.Hooks].
 func (w *writer) announce(written int64) {
-	if report := w.ledger.options.OnDurable; report != nil {
+	if report := w.ledger.options.Shipping.OnDurable; report != nil {
 		report(w.chain.name, w.chain.at.seq(), written)
 	}
 }
@@ -182,12 +180,6 @@ func (w *writer) announce(written int64) {
 func (w *writer) ownBodies(bodies [][]byte) [][]byte {
 	if w.pending != nil {
 		bodies = append(bodies, ownBody(KindCheckpoint, w.pending))
-	}
-	if w.lost > 0 {
-		bodies = append(bodies, ownBody(KindSetting, struct {
-			Unrecorded uint64 `json:"unrecorded"`
-			Since      string `json:"since"`
-		}{w.lost, w.since}))
 	}
 	if w.space.back {
 		bodies = append(bodies, w.space.body("space"))
@@ -201,7 +193,6 @@ func (w *writer) recorded(own, n int) {
 		w.pending = nil
 		own--
 	}
-	w.lost, w.since = 0, ""
 	if w.space.back {
 		w.space.back, w.space.refused = false, 0
 	}
@@ -223,7 +214,7 @@ func (w *writer) track(r *request, seq uint64) {
 	}
 }
 
-// refuse answers a batch that could not be recorded, with an error or, under FailOpen, as unrecorded.
+// refuse answers a batch that could not be recorded.
 func (w *writer) refuse(batch []*request, err error) {
 	if storage.IsFull(err) {
 		w.fill(len(batch))
@@ -231,20 +222,9 @@ func (w *writer) refuse(batch []*request, err error) {
 	if len(batch) > 0 {
 		w.taken = nil
 	}
-	res := result{err: logFailed(err)}
-	c := &w.ledger.counters
-	if w.ledger.options.FailOpen {
-		res = result{unrecorded: true}
-		if w.lost == 0 {
-			w.since = format.FormatTime(w.now())
-		}
-		w.lost += uint64(len(batch))
-		c.unrecorded.Add(uint64(len(batch)))
-	} else {
-		c.failed.Add(uint64(len(batch)))
-	}
+	w.ledger.counters.failed.Add(uint64(len(batch)))
 	for _, r := range batch {
-		r.answer(res)
+		r.answer(result{err: logFailed(err)})
 	}
 }
 
@@ -253,12 +233,6 @@ func (w *writer) sign() error {
 	c := w.chain
 	if w.pending != nil {
 		return nil // it covers the same entries; only its entry is missing
-	}
-	if c.segment != nil {
-		if err := c.segment.sync(); err != nil {
-			w.poison(err)
-			return logFailed(err)
-		}
 	}
 	signed, err := signCheckpoint(w.keys.Signer, c.name, &c.at)
 	if err != nil {
@@ -325,7 +299,6 @@ func (w *writer) syncIdle() {
 	} else if err := w.witness.within(w.witness.compact); err != nil {
 		w.ledger.warner.warn(warningUpkeep, "the witness copy could not be rewritten and keeps growing", err)
 	}
-	w.checkSpace()
 }
 
 // poison gives the chain up: after a failed sync the content of the disk is unknown, so the chain is never written
@@ -362,7 +335,7 @@ func (w *writer) finish() error {
 }
 
 func (w *writer) closeChain() error {
-	if w.lost > 0 || w.space.full {
+	if w.space.full {
 		w.handle(nil)
 	}
 	if w.chain == nil {
@@ -393,8 +366,7 @@ func (w *writer) drop() error {
 // leave records how the chain ended and releases its files and its lock. All entries are durable already.
 func (w *writer) leave() error {
 	c := w.chain
-	err := errors.Join(c.segment.sync(), c.notes.sync())
-	err = errors.Join(err, c.stop(), storage.Remove(c.storage, c.name+"/"+format.ReserveFile))
+	err := errors.Join(c.notes.sync(), c.stop(), storage.Remove(c.storage, c.name+"/"+format.ReserveFile))
 	if err == nil {
 		err = writeEnd(c.storage, c.name, endNote{How: endClosed, Size: c.at.seq(), Last: c.at.last.String()})
 	}

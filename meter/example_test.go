@@ -2,7 +2,6 @@ package meter_test
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/memorybank"
@@ -28,20 +27,7 @@ func Example() {
 	m.Count(candor.New(memorybank.FileNotFound, "", candor.WithTool("mb/read")), "tool")
 	m.Count(candor.New(candor.CodeMethodNotFound, ""), "protocol")
 
-	if err := m.Export(os.Stdout); err != nil {
-		fmt.Println(err)
-	}
+	fmt.Println(string(m.AppendStats(nil)))
 	// Output:
 	// {"total":2,"byCode":{"-32601":1,"2300":1},"byDomain":{"candor":1,"memory-bank":1},"bySymbol":{"E_MB_FILE_NOT_FOUND":1,"METHOD_NOT_FOUND":1},"byTool":{"mb/read":{"tool":1},"none":{"protocol":1}},"suppressed":0,"suspected":0,"unrecorded":0}
-}
-
-// Sampling keeps the total exact and estimates the breakdowns.
-func ExampleParseSample() {
-	sample, err := meter.ParseSample("10")
-	fmt.Println(sample, err)
-	_, err = meter.ParseSample("often")
-	fmt.Println(err != nil)
-	// Output:
-	// 10 <nil>
-	// true
 }

@@ -38,41 +38,16 @@ func TestCloseWritesFile(t *testing.T) {
 	}
 }
 
-func TestWriteFileErrorLeavesNoFile(t *testing.T) {
-	folder := t.TempDir()
-	m := newMeter(t, meter.Options{File: filepath.Join(folder, "taken")})
-	if err := os.MkdirAll(filepath.Join(folder, "taken", "full"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := meter.New(meter.Options{File: filepath.Join(folder, "taken")}); err == nil {
-		t.Error("a folder was accepted as the file")
-	}
-	if err := m.Close(); err == nil {
-		t.Error("a folder was overwritten")
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close() //nolint:errcheck // nothing was written
-	if err := m.WriteFile(root, "../outside.json"); err == nil {
-		t.Error("wrote outside the root")
-	}
-	if left, _ := os.ReadDir(folder); len(left) != 1 {
-		t.Errorf("drafts are left behind: %v", left)
-	}
-}
-
 func TestRestoreLifetime(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	if m.Stats().Lifetime != nil {
 		t.Error("there is a lifetime without a Restore")
 	}
-	recorded := []meter.Past{
-		{Code: kg.Full, Tool: "kg/add", Verdict: "tool"},
-		{Code: kg.Full, Tool: "kg/add", Verdict: "tool"},
-		{Tool: "line\nbreak", Verdict: "lost"}, // a code that is no longer known
-		{Code: kg.Full, Verdict: "clean"},
+	recorded := []meter.Series{
+		{Code: kg.Full, Tool: "kg/add", Verdict: "tool", Count: 1},
+		{Code: kg.Full, Tool: "kg/add", Verdict: "tool", Count: 1},
+		{Tool: "line\nbreak", Verdict: "lost", Count: 1}, // a code of an older version
+		{Code: kg.Full, Verdict: "clean", Count: 1},
 	}
 	if err := m.Restore(entries(recorded, nil)); err != nil {
 		t.Fatal(err)
@@ -112,15 +87,15 @@ func TestNilMeterCountsNothing(t *testing.T) {
 	}
 }
 
-func entries(all []meter.Past, end error) iter.Seq2[meter.Past, error] {
-	return func(yield func(meter.Past, error) bool) {
+func entries(all []meter.Series, end error) iter.Seq2[meter.Series, error] {
+	return func(yield func(meter.Series, error) bool) {
 		for _, p := range all {
 			if !yield(p, nil) {
 				return
 			}
 		}
 		if end != nil {
-			yield(meter.Past{}, end)
+			yield(meter.Series{}, end)
 		}
 	}
 }

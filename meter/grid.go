@@ -21,9 +21,9 @@ type grid struct {
 
 func newGrid(maxTools, width int) *grid {
 	g := &grid{max: maxTools, width: width}
-	none, other := g.newRow(None), g.newRow(Other)
+	none, other := g.newRow(noTool), g.newRow(otherTool)
 	g.other = other
-	g.rows.Store(&map[string]*row{"": none, None: none, Other: other})
+	g.rows.Store(&map[string]*row{"": none, noTool: none, otherTool: other})
 	return g
 }
 

@@ -7,10 +7,12 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Labels that are not names of tools or verdicts.
+// Labels that are not names of tools or of verdicts of the contract.
 const (
-	Other = "other" // a tool beyond the limit, or a verdict that is not in the contract
-	None  = "none"  // the failure has no tool
+	otherTool = "other" // a tool beyond the limit, or a verdict that is not in the contract
+	noTool    = "none"  // the failure has no tool
+
+	suspected = "suspected" // the outcome of an answer that only looks like a failure and was passed on unchanged
 )
 
 // verdict is the index of a verdict's name in [verdicts], or verdictClean, which is not counted.
@@ -19,10 +21,11 @@ type verdict int
 const (
 	verdictClean verdict = -1
 	verdictCount         = len(verdicts)
+	verdictOther         = verdict(verdictCount - 1)
 )
 
-// verdicts are the names of the verdicts in the contract, whose types this package does not import, and Other.
-var verdicts = [...]string{"protocol", "tool", "masked", "malformed", "lost", "stray", Other}
+// verdicts are the names of the verdicts in the contract, which this package does not import, and of other outcomes.
+var verdicts = [...]string{"protocol", "tool", "masked", "malformed", "lost", "stray", suspected, otherTool}
 
 func verdictOf(name string) verdict {
 	if name == "clean" {
@@ -31,7 +34,7 @@ func verdictOf(name string) verdict {
 	if i := slices.Index(verdicts[:], name); i >= 0 {
 		return verdict(i)
 	}
-	return verdict(verdictCount - 1) // Other
+	return verdictOther
 }
 
 // codeTable numbers the registered codes: the slot of a code is its index.
@@ -56,7 +59,7 @@ var table = sync.OnceValue(func() *codeTable {
 func (t *codeTable) slot(c candor.Code) int { return int(t.slots[c.Number()]) }
 
 // Label returns a name as the root package cleans it for an error: one line of valid UTF-8, bounded to
-// [candor.MaxContext] and without secrets. So the failures of an announced tool match its label.
+// 256 bytes and without secrets. So the failures of an announced tool match its label.
 func Label(name string) string {
 	return candor.New(candor.CodeUncodedError, "", candor.WithTool(name)).CallInfo().Tool
 }

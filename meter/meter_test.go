@@ -1,13 +1,13 @@
 package meter_test
 
 import (
-	"encoding/json"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
-	"github.com/candor-mcp/candor/codes/kg"
 	"github.com/candor-mcp/candor/codes/memorybank"
 	"github.com/candor-mcp/candor/meter"
 )
@@ -99,21 +99,54 @@ func TestCountConcurrently(t *testing.T) {
 	}
 }
 
-func TestStatsRoundTrip(t *testing.T) {
-	m := newMeter(t, meter.Options{})
-	m.Count(failure(kg.Full, "kg/add"), "tool")
-	var back meter.Stats
-	if err := json.Unmarshal(m.AppendStats(nil), &back); err != nil {
-		t.Fatal(err)
-	}
-	if back.Total != 1 || back.ByTool["kg/add"]["tool"] != 1 {
-		t.Errorf("read back %+v", back)
-	}
-}
-
 func sum(counts map[string]uint64) (n uint64) {
 	for _, c := range counts {
 		n += c
 	}
 	return n
+}
+
+func TestCountServerIsBoundedAndExact(t *testing.T) {
+	t.Parallel()
+	m, err := meter.New(meter.Options{MaxTools: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stats := m.Stats(); stats.ByServer != nil || strings.Contains(string(m.AppendStats(nil)), "byServer") {
+		t.Errorf("a process that is a server itself has %v", stats.ByServer)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 1000 {
+				m.CountServer(fmt.Sprintf("server-%d", i%5), "tool")
+				m.Count(candor.New(candor.CodeNotFound, ""), "tool")
+			}
+		})
+	}
+	wg.Wait()
+	stats := m.Stats()
+	sum := uint64(0)
+	for _, n := range stats.ByServer {
+		sum += n
+	}
+	if len(stats.ByServer) != 4 || stats.ByServer["other"] != 3200 || sum != stats.Total {
+		t.Errorf("%v of %d", stats.ByServer, stats.Total)
+	}
+	m.CountServer("", "tool")
+	(*meter.Meter)(nil).CountServer("x", "tool")
+	if got := m.Stats().ByServer; len(got) != 4 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestCountServerDoesNotAllocateForAKnownName(t *testing.T) {
+	m, err := meter.New(meter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.CountServer("@scope/server-x", "masked")
+	if n := testing.AllocsPerRun(100, func() { m.CountServer("@scope/server-x", "masked") }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
 }

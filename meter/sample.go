@@ -19,7 +19,7 @@ type Sample struct {
 	// Every keeps the tool and verdict of one of every N failures of a code, at a random position among each N, and counts it N
 	// times. 1 is the same as 0.
 	//
-	// A count c is then an unbiased estimate, whatever the order of the failures, and its standard error is at most
+	// A count c is then an unbiased estimate, in any order of the failures, and its standard error is at most
 	// √((N−1)·c). For each code, the sum of all counts differs from the exact number by less than N.
 	Every int
 
@@ -48,20 +48,20 @@ const sampleForms = `give a whole number N from 1 to 1000000000 (one of every N 
 
 var errSample = errors.New("not a sampling mode; hint: " + sampleForms)
 
-// ParseSample parses a Sample in the form used by the environment: "100" or "bucket:10/50". An empty text is the zero Sample.
-func ParseSample(text string) (Sample, error) {
+// parseSample parses a Sample in the form used by the environment: "100" or "bucket:10/50". An empty text is the zero Sample.
+func parseSample(text string) (Sample, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return Sample{}, nil
 	}
-	s, ok := parseSample(text)
+	s, ok := parseForm(text)
 	if !ok || s.check() != nil {
 		return Sample{}, fmt.Errorf("reading %s: %w", strconv.Quote(truncate.Text(text, maxQuoted)), errSample)
 	}
 	return s, nil
 }
 
-func parseSample(text string) (s Sample, ok bool) {
+func parseForm(text string) (s Sample, ok bool) {
 	bucket, isBucket := strings.CutPrefix(text, "bucket:")
 	if !isBucket {
 		n, err := strconv.Atoi(text)
@@ -74,18 +74,6 @@ func parseSample(text string) (s Sample, ok bool) {
 	}
 	b, err := strconv.Atoi(burst)
 	return Sample{Rate: r, Burst: b}, err == nil && b > 0
-}
-
-// String returns the form that [ParseSample] parses, and "" for the zero Sample.
-func (s Sample) String() string {
-	switch {
-	case s.Burst != 0 || s.Rate != 0:
-		return "bucket:" + strconv.FormatFloat(s.Rate, 'g', -1, 64) + "/" + strconv.Itoa(s.Burst)
-	case s.Every != 0:
-		return strconv.Itoa(s.Every)
-	default:
-		return ""
-	}
 }
 
 func (s Sample) check() error {

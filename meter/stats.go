@@ -3,15 +3,13 @@ package meter
 import (
 	"encoding/json"
 	"strconv"
-
-	"github.com/candor-mcp/candor"
 )
 
 // Breakdown is a total and its parts. Its maps are never nil, and their JSON members are sorted.
 type Breakdown struct {
 	Total uint64 `json:"total"`
 
-	// ByCode is keyed by the decimal number that a JSON-RPC error of this code carries ([candor.Code.RPCNumber]): "2300" from
+	// ByCode is keyed by the decimal number that a JSON-RPC error of this code carries ([candor.CodeInfo]): "2300" from
 	// the taxonomy, or "-32601" where the protocol defines a number. BySymbol distinguishes codes that share a number.
 	ByCode map[string]uint64 `json:"byCode"`
 
@@ -45,7 +43,7 @@ type SampleStats struct {
 	Estimated []string `json:"estimated"` // the members that are estimates
 	Error     string   `json:"error"`     // the error bound, as a formula
 
-	// NotKept is the number of failures by symbol whose tool and verdict are estimated; only for "bucket".
+	// NotKept is the number of failures by symbol with estimated tool and verdict; only for "bucket".
 	NotKept map[string]uint64 `json:"notKept,omitempty"`
 }
 
@@ -99,7 +97,7 @@ func (s *Snapshot) breakdown() Breakdown {
 func (b *Breakdown) add(s Snapshot) {
 	b.Total += s.Total
 	for _, c := range s.Codes {
-		b.ByCode[Number(c.Code)] += c.Count
+		b.ByCode[strconv.Itoa(c.Code.Info().RPCNumber)] += c.Count
 		b.ByDomain[c.Code.Domain()] += c.Count
 		b.BySymbol[c.Code.Symbol()] += c.Count
 	}
@@ -112,6 +110,3 @@ func (b *Breakdown) add(s Snapshot) {
 		verdicts[t.Verdict] += t.Count
 	}
 }
-
-// Number returns the key of a code in [Breakdown.ByCode].
-func Number(c candor.Code) string { return strconv.Itoa(c.RPCNumber()) }

@@ -6,36 +6,34 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )
 
-// Environment variables that are read besides those of package meter.
+// Environment variables that are read besides those of the ledger and of package meter.
 const (
-	EnvLedger      = plug.EnvLedger       // the ledger's directory, or "none"
-	EnvWitnessCopy = plug.EnvWitnessCopy  // the witness copy of the ledger's checkpoints, or "none"
-	EnvKeepAge     = plug.EnvKeepAge      // the age above which closed segments of the ledger are removed, such as "30d"
-	EnvKeepBytes   = plug.EnvKeepBytes    // the size above which the oldest closed segments are removed, such as "2GiB"
-	EnvCompress    = plug.EnvCompress     // "true" compresses closed segments
-	EnvDialect     = "CANDOR_DIALECT"     // the name of a dialect
-	EnvDebug       = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
-	EnvVerbose     = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows
+	envDialect = "CANDOR_DIALECT"     // the name of a dialect
+	envDebug   = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
+	envVerbose = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows
 )
 
-// NoLedger is the directory name that disables the ledger. Its use is logged.
-const NoLedger = plug.NoLedger
+// noLedger is the directory name that disables the ledger. Its use is logged.
+const noLedger = ledgerconfig.NoLedger
 
 // Config configures a server. The zero value follows the environment.
 type Config struct {
 	// Options are the options of the boundary. Fields that are set are kept; if the dialect, stack policy, ledger or meter is not
 	// set, it is taken from the environment. Suspected is always enabled.
 	Options boundary.Options
-	// Ledger is the ledger's directory, or [NoLedger]. If it is empty, CANDOR_LEDGER is used, and if that is empty, the state
+	// Ledger is the ledger's directory, or "none". If it is empty, CANDOR_LEDGER is used, and if that is empty, the state
 	// directory of the user.
 	Ledger string
 	// Getenv reads the environment; nil means [os.Getenv].
@@ -73,15 +71,15 @@ func Open(ctx context.Context, c Config) (*Parts, error) {
 }
 
 func (p *Parts) readSettings(getenv func(string) string) error {
-	if name := getenv(EnvDialect); name != "" && p.Options.Dialect == nil {
+	if name := getenv(envDialect); name != "" && p.Options.Dialect == nil {
 		d, err := dialect.Lookup(name)
 		if err != nil {
-			return fmt.Errorf("%s: %w", EnvDialect, err)
+			return fmt.Errorf("%s: %w", envDialect, err)
 		}
 		p.Options.Dialect = d
 	}
 	if !p.Options.Stack.Wanted() {
-		policy, err := candor.ParseStackPolicy(getenv(EnvDebug), getenv(EnvVerbose))
+		policy, err := candor.ParseStackPolicy(getenv(envDebug), getenv(envVerbose))
 		if err != nil {
 			return err
 		}
@@ -90,28 +88,40 @@ func (p *Parts) readSettings(getenv func(string) string) error {
 	return nil
 }
 
-// folder returns the ledger's directory, or [NoLedger].
+// folder returns the ledger's directory, or noLedger.
 func (c Config) folder() (string, error) {
 	if c.Options.Ledger != nil {
-		return NoLedger, nil // the caller provides the ledger
+		return noLedger, nil // the caller provides the ledger
 	}
-	return plug.Folder(c.Ledger, c.Getenv)
+	return ledgerconfig.Folder(c.Ledger, c.Getenv)
 }
 
 func (p *Parts) openLedger(dir string, getenv func(string) string) error {
 	if p.Options.Ledger != nil {
 		return nil
 	}
-	options, err := plug.Keep{}.Options(dir, "", getenv, p.logger())
+	options, err := ledgerconfig.Keep{}.Options(dir, instanceOf(p.Options.Name), getenv, p.logger())
 	if err != nil {
 		return err
 	}
-	trail, err := plug.Ledger(dir, options, p.logger())
+	trail, err := ledgerconfig.Ledger(dir, options, p.logger())
 	if err != nil || trail == nil {
 		return err
 	}
 	p.trail, p.Options.Ledger = trail, trail
 	return nil
+}
+
+// instanceOf returns the name of a server as the name of a ledger's instance: letters, digits and hyphens. It is "" for an empty name.
+func instanceOf(name string) string {
+	const most = 64
+	name = strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '-'
+	}, name)
+	return strings.Trim(name[:min(len(name), most)], "-")
 }
 
 func (p *Parts) logger() *slog.Logger {
@@ -127,7 +137,7 @@ func (p *Parts) openMeter(ctx context.Context, dir string, getenv func(string) s
 		_, _, err := meter.FromEnv(getenv) // invalid settings are errors in any case
 		return err
 	}
-	counts, err := plug.Meter(ctx, dir, getenv, p.logger())
+	counts, err := ledgerconfig.Meter(ctx, dir, getenv, p.logger())
 	if err != nil || counts == nil {
 		return err
 	}

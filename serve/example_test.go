@@ -18,7 +18,7 @@ func ExampleStdio() {
 	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel() // so that the example ends
-	err := serve.Stdio(ctx, server, serve.Config{Ledger: serve.NoLedger})
+	err := serve.Stdio(ctx, server, serve.Config{Ledger: "none"})
 	fmt.Println(err)
 	// Output:
 	// <nil>
@@ -33,8 +33,8 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir)                                //nolint:errcheck // a temporary directory
-	env := map[string]string{serve.EnvWitnessCopy: "none"} // a real server leaves Getenv nil
+	defer os.RemoveAll(dir)                                 //nolint:errcheck // a temporary directory
+	env := map[string]string{"CANDOR_WITNESS_COPY": "none"} // a real server leaves Getenv nil
 	parts, err := serve.Open(ctx, serve.Config{Ledger: filepath.Join(dir, "ledger"), Getenv: func(name string) string { return env[name] }})
 	if err != nil {
 		fmt.Println(err)

@@ -2,8 +2,6 @@ package serve_test
 
 import (
 	"encoding/json"
-	"os"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -29,28 +27,6 @@ func statsOf(t *testing.T, raw []byte) (s stats) {
 		t.Fatalf("%v in %s", err, raw)
 	}
 	return s
-}
-
-func TestH17CountersAreExportedOnSIGTERM(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	file := home + "/counters.json"
-	p := stdio(t, home, "MCP_ERROR_METRICS=1", "MCP_ERROR_METRICS_FILE="+file)
-	p.fail(3)
-	p.ask("no/such/method", "{}")
-	p.signal(syscall.SIGTERM)
-	p.endsWell()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := statsOf(t, raw)
-	if got.Total != 4 || got.BySymbol["INTERNAL_ERROR"] != 3 || got.ByCode["-32601"] != 1 {
-		t.Errorf("the file says %s", raw)
-	}
-	if n := len(recorded(t, ledgerOf(home))); n != got.Total {
-		t.Errorf("%d counted, %d recorded", got.Total, n)
-	}
 }
 
 // TestCountersAreRebuiltFromTheLedger runs a server twice. The first run ends cleanly or is killed.
@@ -133,33 +109,6 @@ func TestSIGTERMAnswersAndRecordsOpenCalls(t *testing.T) {
 	checkOpenCalls(t, p.home, answers, calls)
 }
 
-// TestSIGTERMOverHTTPAnswersAndRecordsOpenCalls does the same over HTTP, in both eras at once.
-func TestSIGTERMOverHTTPAnswersAndRecordsOpenCalls(t *testing.T) {
-	t.Parallel()
-	p, address := web(t, t.TempDir())
-	const calls = 8
-	answers := make([]wire.Message, calls)
-	var callers sync.WaitGroup
-	for i := range calls {
-		callers.Go(func() {
-			var err error
-			if i%2 == 0 {
-				answers[i], err = post(t.Context(), httpClient(calls), address, "waits")
-			} else {
-				answers[i], err = postInSession(t.Context(), httpClient(calls), address, "waits")
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	p.printed.await(opened, calls)
-	p.signal(syscall.SIGTERM)
-	callers.Wait()
-	p.endsWell()
-	checkOpenCalls(t, p.home, answers, calls)
-}
-
 // checkOpenCalls checks that each of the calls was cancelled, recorded and answered once.
 func checkOpenCalls(t *testing.T, home string, answers []wire.Message, calls int) {
 	t.Helper()
@@ -179,23 +128,5 @@ func checkOpenCalls(t *testing.T, home string, answers []wire.Message, calls int
 		if !chain.Closed {
 			t.Errorf("chain %s is not closed", chain.Chain)
 		}
-	}
-}
-
-func TestTwoServersShareALedgerFolder(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	first, second := stdio(t, home), stdio(t, home)
-	first.fail(3)
-	second.fail(4)
-	first.fail(5)
-	first.stop()
-	second.fail(1)
-	second.stop()
-	if refs := recorded(t, ledgerOf(home)); len(refs) != 13 {
-		t.Errorf("%d failures are on record", len(refs))
-	}
-	if report := verified(t, ledgerOf(home)); len(report.Chains) != 2 {
-		t.Errorf("%d chains, want one for each server", len(report.Chains))
 	}
 }

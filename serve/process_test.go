@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -24,23 +22,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The test binary starts itself as a server. Environment variables select its transport.
-const (
-	doorVariable    = "SERVE_TEST_DOOR" // "stdio" or "http"
-	addressVariable = "SERVE_TEST_ADDRESS"
-)
+// serveVariable makes the test binary a server.
+const serveVariable = "SERVE_TEST_SERVE"
 
 func TestMain(m *testing.M) {
-	var err error
-	switch os.Getenv(doorVariable) {
-	case "stdio":
-		err = serve.Stdio(context.Background(), failingServer(), serve.Config{})
-	case "http":
-		err = serve.HTTP(context.Background(), os.Getenv(addressVariable), failingServer(), serve.Config{})
-	default:
+	if os.Getenv(serveVariable) == "" {
 		os.Exit(m.Run())
 	}
-	if err != nil {
+	if err := serve.Stdio(context.Background(), failingServer(), serve.Config{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -59,11 +48,6 @@ func failingServer() *mcp.Server {
 			return r, nil, err
 		})
 	}
-	fine := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "fine"}}}
-	tool("fine", func(context.Context) (*mcp.CallToolResult, error) { return fine, nil })
-	tool("masks", func(context.Context) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: `{"success":false,"error":"connection refused"}`}}}, nil
-	})
 	tool("fails", func(context.Context) (*mcp.CallToolResult, error) { return nil, errors.New("the disk is on fire") })
 	tool("panics", func(context.Context) (*mcp.CallToolResult, error) { return nil, fmt.Errorf("%d", deep(5)) })
 	tool("waits", func(ctx context.Context) (*mcp.CallToolResult, error) { // until it is cancelled
@@ -111,8 +95,8 @@ type process struct {
 	asked   int
 }
 
-// command returns a command for a server whose only settings are those in environment.
-func command(t *testing.T, door, home string, environment ...string) *exec.Cmd {
+// command returns a command for a server with only the settings in environment.
+func command(t *testing.T, home string, environment ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -125,7 +109,7 @@ func command(t *testing.T, door, home string, environment ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(cmd.Env, doorVariable+"="+door, "HOME="+home, "CANDOR_LEDGER="+ledgerOf(home),
+	cmd.Env = append(cmd.Env, serveVariable+"=1", "HOME="+home, "CANDOR_LEDGER="+ledgerOf(home),
 		"GORACE=atexit_sleep_ms=0") // the race detector would delay each exit by a second
 	cmd.Env = append(cmd.Env, environment...)
 	return cmd
@@ -139,7 +123,7 @@ const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"pr
 // stdio starts a server on standard input and output, and initializes the session.
 func stdio(t *testing.T, home string, environment ...string) *process {
 	t.Helper()
-	p := launch(t, command(t, "stdio", home, environment...))
+	p := launch(t, command(t, home, environment...))
 	p.home = home
 	p.say(hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return p
@@ -300,100 +284,6 @@ func (w *prints) await(text string, times int) {
 	for strings.Count(w.String(), text) < times {
 		<-w.more
 	}
-}
-
-// web starts a server over HTTP and returns it with its address when it accepts connections.
-func web(t *testing.T, home string) (p *process, address string) {
-	t.Helper()
-	for {
-		address = freeAddress(t)
-		p = launch(t, command(t, "http", home, addressVariable+"="+address))
-		p.home = home
-		ended := make(chan struct{})
-		go func() { defer close(ended); _, _ = io.Copy(io.Discard, p.out) }()
-		if listens(address, ended) {
-			return p, address
-		}
-		if code := p.ended(); !strings.Contains(p.printed.String(), "address already in use") {
-			t.Fatalf("ended with %d: %s", code, p.printed)
-		}
-	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // it was never used
-	return l.Addr().String()
-}
-
-// listens waits until the address accepts connections or the process has ended.
-func listens(address string, ended <-chan struct{}) bool {
-	for {
-		if c, err := net.Dial("tcp", address); err == nil {
-			_ = c.Close()
-			return true
-		}
-		select {
-		case <-ended:
-			return false
-		default:
-		}
-	}
-}
-
-// post calls a tool over HTTP in the era without sessions and returns the answer or an error.
-func post(ctx context.Context, client *http.Client, address, tool string) (wire.Message, error) {
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{},"_meta":{` +
-		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
-		`"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	m, _, err := send(ctx, client, address, body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
-	return m, err
-}
-
-// postInSession does the same in a session of the older era.
-func postInSession(ctx context.Context, client *http.Client, address, tool string) (wire.Message, error) {
-	_, session, err := send(ctx, client, address, hello)
-	if err != nil {
-		return wire.Message{}, err
-	}
-	headers := []string{"Mcp-Protocol-Version", "2025-11-25", "Mcp-Session-Id", session}
-	if _, _, err := send(ctx, client, address, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, headers...); err != nil {
-		return wire.Message{}, err
-	}
-	m, _, err := send(ctx, client, address, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+call(tool)+`}`, headers...)
-	return m, err
-}
-
-// send posts a message and returns the answer and the session id, if there is one.
-func send(ctx context.Context, client *http.Client, address, body string, headers ...string) (m wire.Message, session string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/", strings.NewReader(body))
-	if err != nil {
-		return m, "", err
-	}
-	headers = append(headers, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
-	for i := 0; i < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return m, "", err
-	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
-	raw, err := io.ReadAll(resp.Body)
-	session = resp.Header.Get("Mcp-Session-Id")
-	for line := range strings.Lines(string(raw)) {
-		if data, ok := strings.CutPrefix(line, "data: "); ok && strings.HasSuffix(line, "\n") {
-			return wire.Parse([]byte(strings.TrimSpace(data)), wire.Limits{}), session, nil
-		}
-	}
-	if err != nil {
-		return m, "", err
-	}
-	return wire.Parse(raw, wire.Limits{}), session, nil
 }
 
 // recorded returns the number of failures with each ref in a ledger.

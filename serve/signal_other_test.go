@@ -4,5 +4,5 @@ package serve_test
 
 import "syscall"
 
-// releaseSignal stands in for a signal that this system does not have.
+// releaseSignal replaces a signal that this system lacks.
 const releaseSignal = syscall.SIGTRAP

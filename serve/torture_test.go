@@ -2,28 +2,22 @@ package serve_test
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/testing/systrace"
+	"github.com/candor-mcp/candor/wire"
 )
 
 var kills = flag.Int("kills", 10, "how many servers TestR1SigkillLosesNothingThatWasSent kills")
-
-func httpClient(callers int) *http.Client {
-	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
-}
 
 // TestR1SigkillLosesNothingThatWasSent kills servers while 16 goroutines make failing calls without pause, and compares the failures
 // in their answers with the ledger.
@@ -52,43 +46,40 @@ func TestR1SigkillLosesNothingThatWasSent(t *testing.T) {
 	}
 }
 
-// killOne starts a server, kills it and returns the refs in the answers.
+// killOne starts a server, keeps that many calls open, kills the server and returns the refs in the answers.
 func killOne(t *testing.T, home string, callers int) (told []string) {
 	t.Helper()
-	p, address := web(t, home)
-	client := httpClient(callers)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var mu sync.Mutex
-	var first sync.Once
-	begun := make(chan struct{})
-	var all sync.WaitGroup
-	var strange atomic.Int64
-	for range callers {
-		all.Go(func() {
-			for {
-				m, err := post(ctx, client, address, "fails")
-				if err != nil {
-					return // the server was killed
-				}
-				ref := refOf(&m)
-				if ref == "" {
-					if strange.Add(1) == 1 && m.Err() == nil {
-						t.Errorf("an answer without an envelope: %s", m.Bytes())
-					}
-					return
-				}
-				mu.Lock()
-				told = append(told, ref)
-				mu.Unlock()
-				first.Do(func() { close(begun) })
+	p := stdio(t, home)
+	p.answer(`"hello"`)
+	open, ended := make(chan struct{}, callers), make(chan struct{})
+	defer close(ended)
+	go func() {
+		for id := 1; ; id++ {
+			select {
+			case open <- struct{}{}:
+			case <-ended:
+				return
 			}
-		})
+			line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", id, call("fails"))
+			if _, err := io.WriteString(p.in, line); err != nil {
+				return // the server was killed
+			}
+		}
+	}()
+	for p.lines.Scan() {
+		m := wire.Parse(p.lines.Bytes(), wire.Limits{})
+		ref := refOf(&m)
+		if m.Err() != nil {
+			break // the server was killed while it wrote
+		}
+		if ref == "" {
+			t.Errorf("an answer without an envelope: %s", m.Bytes())
+		}
+		if told = append(told, ref); len(told) == 1 {
+			time.AfterFunc(time.Duration(rand.IntN(120_000))*time.Microsecond, func() { p.signal(syscall.SIGKILL) })
+		}
+		<-open
 	}
-	<-begun
-	time.Sleep(time.Duration(rand.IntN(120_000)) * time.Microsecond)
-	p.signal(syscall.SIGKILL)
-	all.Wait()
 	p.ended()
 	return told
 }
@@ -122,7 +113,7 @@ func TestR5EveryAnswerComesAfterItsSync(t *testing.T) {
 	const failures = 100
 	home := t.TempDir()
 	trace := filepath.Join(home, "trace")
-	cmd := command(t, "stdio", home)
+	cmd := command(t, home)
 	if err := systrace.Wrap(cmd, trace); err != nil {
 		t.Skip("strace is not installed")
 	}

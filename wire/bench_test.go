@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -39,7 +40,7 @@ func prose(n int) string {
 func textReply(n int) []byte {
 	var b []byte
 	b = append(b, `{"jsonrpc":"2.0","id":9007199254740993,"result":{"content":[{"type":"text","text":`...)
-	b = wire.AppendString(b, prose(n))
+	b = jsontext.AppendString(b, prose(n))
 	return append(b, `}],"isError":false}}`...)
 }
 
@@ -129,7 +130,7 @@ func BenchmarkAppendString(b *testing.B) {
 		b.ReportAllocs()
 		dst := make([]byte, 0, 8<<10)
 		for b.Loop() {
-			dst = wire.AppendString(dst[:0], text)
+			dst = jsontext.AppendString(dst[:0], text)
 		}
 	})
 	b.Run("json", func(b *testing.B) {

@@ -17,7 +17,7 @@ func ExampleParse() {
 	}
 	// Output:
 	// result 9007199254740993 1.50 <nil>
-	// malformed "a"  result_and_error at byte 45: result and error stand together
+	// malformed "a"  result_and_error at byte 45: the message has a result and an error
 }
 
 func ExampleParseValue() {

@@ -8,3 +8,9 @@ var (
 	Either  = either
 	IsPlain = isPlain
 )
+
+// Valid reports whether data is one JSON text within the limits.
+func Valid(data []byte, lim Limits) bool {
+	_, err := ParseValue(data, lim)
+	return err == nil
+}

@@ -3,7 +3,7 @@ package wire
 import "bytes"
 
 // ID is the id of a message as it was written: 1, 1.0, "1", 9007199254740993. Nil means that
-// there is none. It shares the memory of the message; clone it to keep it longer, and never
+// it is missing. It shares the memory of the message: clone it to keep it longer, and do not
 // change it.
 type ID []byte
 
@@ -26,7 +26,7 @@ func (id ID) Equal(other ID) bool {
 }
 
 // AppendKey appends a form that is equal for equal ids and fit to be a map key: a number as it
-// is written, a string as its characters behind a quote. It allocates only if dst is too small.
+// is written, a string as a quote and its characters. It allocates only if dst is too small.
 func (id ID) AppendKey(dst []byte) []byte {
 	if id.Value().Type() != TypeString {
 		return append(dst, id...)
@@ -34,6 +34,3 @@ func (id ID) AppendKey(dst []byte) []byte {
 	dst, _ = id.Value().appendStr(append(dst, '"'))
 	return dst
 }
-
-// Clone returns a copy that does not share memory; nil for nil.
-func (id ID) Clone() ID { return bytes.Clone(id) }

@@ -12,7 +12,7 @@ func (p span) in(b []byte) []byte { return b[p.begin:p.end:p.end] }
 // inside is the part without its first and last byte: a string without its quotes.
 func (p span) inside(b []byte) []byte { return unquoted(b[p.begin:p.end]) }
 
-// unquoted is total: what is too short to have quotes has nothing between them.
+// unquoted returns the text between the quotes, or an empty span for a text without quotes.
 func unquoted(str []byte) []byte {
 	if len(str) < 2 {
 		return nil
@@ -20,21 +20,20 @@ func unquoted(str []byte) []byte {
 	return str[1 : len(str)-1 : len(str)-1]
 }
 
-// member is the place of a name, with its quotes, and of its value.
+// member is the position of a name, with its quotes, and of its value.
 type member struct{ name, value span }
 
 // indexed is the number of members in an index. A JSON-RPC message has four.
 const indexed = 8
 
-// places are where the first members of one object stand, filled by the scan that checks them, so that reading them
-// later costs no second walk.
+// places holds the positions of the first members of one object. The scan fills it, so that reading them needs no second walk.
 type places struct {
 	members [indexed]member
 	n       int  // members filled
-	more    bool // there were others
+	more    bool // the object has others
 }
 
-// get returns the place of the value under name; of two with one name the first.
+// get returns the position of the value under name, or of the first of several.
 func (x *places) get(data []byte, name string) (span, bool) {
 	for i := range x.n {
 		if at := x.members[i]; namedInside(at.name.inside(data), name) {
@@ -44,11 +43,10 @@ func (x *places) get(data []byte, name string) (span, bool) {
 	return span{}, false
 }
 
-// index is filled by a scan and leads it on to the next index: that of a member with a given name, or of the first object
-// in the first list.
+// index is filled by a scan. deeper is the index of a member with a given name, or of the first object in the first list.
 type index struct {
 	places
-	deeper *index // may be nil; taken by the first member that fits
+	deeper *index // may be nil; used by the first member that matches
 	under  string // the name of the member it is for; "" is for the first list
 	list   span   // the name of the list that took deeper
 }
@@ -62,7 +60,7 @@ func (x *index) add(name, value span) {
 	x.n++
 }
 
-// child returns the index for the value that begins at i under name, or nil. If two fit, only the first is indexed.
+// child returns the index for the value that begins at i under name, or nil. Only the first match is indexed.
 func (x *index) child(data []byte, name span, i int) *index {
 	if x == nil || x.deeper == nil || i >= len(data) {
 		return nil

@@ -2,9 +2,8 @@ package wire
 
 import "github.com/candor-mcp/candor/internal/wireflaw"
 
-// judge decides the shape of a message whose members have been located, and notes what keeps it
-// from being a JSON-RPC 2.0 unit. A scan that did not come to the end gives no shape: what would
-// have followed is unknown.
+// judge sets the shape of a message from its located members, and notes the flaws that
+// make it invalid in JSON-RPC 2.0. After an incomplete scan the shape is unknown.
 func (p *parser) judge() {
 	if p.halt.Flaw != wireflaw.None && p.halt.Flaw != wireflaw.TrailingData {
 		p.judgeID()
@@ -28,8 +27,7 @@ func (p *parser) judgeVersion() {
 	}
 }
 
-// judgeID drops an id of the wrong type. A null stays readable: the caller may have to tell it from
-// a missing one.
+// judgeID drops an id of the wrong type. It keeps null, which differs from a missing id.
 func (p *parser) judgeID() {
 	switch p.m.part(p.m.id).Type() {
 	case TypeNull:
@@ -67,8 +65,8 @@ func (p *parser) judgeShape() Kind {
 	}
 }
 
-// dropNullTwin forgets a null error beside a result, and a null result beside an error. JSON-RPC 1.0 asks for both members in every
-// response, and servers that write it so are understood by most clients.
+// dropNullTwin drops a null error beside a result, and a null result beside an error. JSON-RPC 1.0 requires both members, and
+// most clients accept such responses.
 func (p *parser) dropNullTwin() {
 	switch result, fault := p.m.Result().Type(), p.m.Error().Type(); {
 	case result == TypeAbsent || fault == TypeAbsent:
@@ -112,7 +110,7 @@ func (p *parser) judgeError() {
 	}
 }
 
-// placeOf is where a member stands, or where its object begins if it is missing.
+// placeOf returns the offset of a member, or of its object if the member is missing.
 func (p *parser) placeOf(at span) int {
 	if at.empty() {
 		return int(p.m.root.begin)

@@ -6,9 +6,9 @@ import (
 	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
-// Malformation is the error of this package: what is wrong, and at which byte. Flaw.String returns one of the names in section 10
+// Malformation is the error of this package: a flaw and its offset. Flaw.String returns one of the names in section 10
 // of spec/contract.md, such as "duplicate_key". A Malformation is comparable; find it in a chain with errors.As. The zero value
-// means that nothing is wrong and is never returned as an error.
+// means no flaw and is never returned as an error.
 type Malformation struct {
 	Flaw   wireflaw.Flaw
 	Offset int // of the byte that shows the flaw, counted from the start of the given bytes

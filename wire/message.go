@@ -2,8 +2,8 @@
 //
 // # When do I need it?
 //
-// Use it in a program that forwards or inspects messages, such as a proxy or a test, and to make the values that packages dialect and
-// contract read. A program that only builds or handles errors does not need it.
+// Use it in a program that forwards or inspects messages, such as a proxy or a test, and to make the values that
+// packages dialect and contract read. A program that only builds or handles errors does not need it.
 //
 // # How do I start?
 //
@@ -17,9 +17,9 @@
 //
 // # What may I rely on?
 //
-//   - A [Message] is a view of the received bytes: [Message.Bytes] returns the bytes given to Parse, ids and numbers keep their
+//   - A [Message] is a view of the received bytes: [Message.Bytes] returns the bytes given to [Parse], ids and numbers keep their
 //     spelling, members their order.
-//   - Nothing is repaired or guessed. A malformed message has a [Malformation], whose text never quotes the peer. Its readable parts are
+//   - Nothing is repaired or guessed. A malformed message has a [Malformation] that never quotes the peer. Its readable parts are
 //     still available, so that it can be answered.
 //   - Any bytes are safe to parse: no panic, linear time, bounded depth, and no memory beyond a table of names for objects with more
 //     than 16 members.
@@ -48,25 +48,16 @@ const (
 
 // String returns a word for people: "malformed", "request", "notification", "result", "error".
 func (k Kind) String() string {
-	switch k {
-	case KindRequest:
-		return "request"
-	case KindNotification:
-		return "notification"
-	case KindResult:
-		return "result"
-	case KindError:
-		return "error"
-	case KindMalformed:
-		return "malformed"
-	default:
-		return "unknown"
+	names := [...]string{"malformed", "request", "notification", "result", "error"}
+	if int(k) < len(names) {
+		return names[k]
 	}
+	return "unknown"
 }
 
-// Message is one JSON-RPC message: the received bytes and the positions of its members. It is a value and may be copied and read
-// by several goroutines. It shares the memory of the parsed bytes, which must not change while it is in use. The zero Message is
-// malformed and empty.
+// Message is one JSON-RPC message: the received bytes and the positions of its members. It is a value and may be copied
+// and read by several goroutines. It shares the memory of the parsed bytes, which must not change while it is in use.
+// The zero Message is malformed and empty.
 type Message struct {
 	raw  []byte
 	root span
@@ -94,8 +85,8 @@ func (m *Message) Kind() Kind {
 	return m.shape
 }
 
-// Shape returns the kind that the message has apart from its flaws, for callers that tolerate some of them or have to answer. It is
-// KindMalformed if no kind fits.
+// Shape returns the kind that the message has apart from its flaws, for callers that tolerate some of them or have to
+// answer. It is [KindMalformed] if no kind fits.
 func (m *Message) Shape() Kind { return m.shape }
 
 // Flaws returns all the flaws that were found. A scan that had to stop finds none after that
@@ -113,8 +104,8 @@ func (m *Message) Err() error {
 	return m.worst
 }
 
-// ID returns the id as it was written. It is nil if the id is missing, has the wrong type, or is written more than once in any
-// case. A truncated message has the id if it came before the end.
+// ID returns the id as it was written. It is nil if the id is missing, has the wrong type, or is written more than once
+// in any case. A truncated message has the id if it came before the end.
 func (m *Message) ID() ID { return ID(m.part(m.id).raw) }
 
 // Method returns the characters of method; nil if it is missing or not a string. The slice shares
@@ -140,8 +131,8 @@ func (m *Message) Error() Value { return m.part(m.fault) }
 // found here, and the messages of a batch.
 func (m *Message) Value() Value { return m.part(m.root) }
 
-// ResultMember returns a member of the result object. It is [Value.Get] on [Message.Result], but takes constant time, because
-// Parse has recorded the positions of the members.
+// ResultMember returns a member of the result object. It is [Value.Get] on [Message.Result], but takes constant time,
+// because Parse has recorded the positions of the members.
 func (m *Message) ResultMember(name string) (Value, bool) {
 	if !m.resultOwn {
 		return m.Result().Get(name)
@@ -166,8 +157,8 @@ func (m *Message) ResultMembers() iter.Seq2[Value, Value] {
 	}
 }
 
-// ResultFirst returns a member of the first element of a list in the result: Result().Path(list, 0, name), in constant time
-// if the list is the first one there. Most results begin with a list of long texts.
+// ResultFirst returns a member of the first element of a list in the result: Result().Path(list, 0, name), in constant
+// time if the list is the first one there. Most results begin with a list of long texts.
 func (m *Message) ResultFirst(list, name string) (Value, bool) {
 	if !m.firstOwn || !namedInside(m.firstList.inside(m.raw), list) {
 		v := m.Result().Path(list, 0, name)

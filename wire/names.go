@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// How names that come twice are found, without memory for ordinary objects and without a
-// quadratic cost for hostile ones:
+// Duplicate names are found without allocation for ordinary objects and without quadratic cost for
+// hostile ones:
 //
 //   - The names of all open objects of up to smallObject members lie on one fixed stack of
 //     marks. A new name is compared with the marks of its object.
-//   - An object that outgrows that, or finds the stack full, moves to a hash table. The hash is
+//   - A larger object, or one that finds the stack full, uses a hash table. The hash is
 //     seeded per process, so that colliding names cannot be prepared.
 //
 // Names are compared unescaped: "id" and "\u0069d" are the same name.
@@ -26,27 +26,28 @@ type markStack struct {
 	n     int
 }
 
-// mark is a name with a print of its characters that is cheap to compare.
+// mark is a name with a hash of its characters.
 type mark struct {
 	print uint64
 	name  span
 }
 
-// nameSet is the names of one open object: the marks from base up, or the table.
+// nameSet holds the names of one open object: the marks from base up, or the table.
 type nameSet struct {
 	base  int
-	table *nameTable
+	table nameTable
 }
 
 func (s *scanner) openNames() nameSet { return nameSet{base: s.marks.n} }
 
-// closeNames gives back what the object held. The marks of objects inside it are gone already.
+// closeNames releases the names of an object.
 func (s *scanner) closeNames(names *nameSet) {
 	s.marks.n = names.base
-	if names.table != nil {
-		names.table.release()
-		names.table = nil
+	if names.table != nil && len(names.table) < tableKeep {
+		clear(names.table)
+		nameTables.Put(names.table)
 	}
+	names.table = nil
 }
 
 // addName adds the name of a member, given with its quotes, and reports whether it is new.
@@ -66,7 +67,7 @@ func (s *scanner) addName(names *nameSet, name span, escaped bool) bool {
 		s.marks.n++
 		return true
 	}
-	names.table = newNameTable()
+	names.table, _ = nameTables.Get().(nameTable)
 	for i := range own {
 		names.table.add(s.data, own[i].name)
 	}
@@ -74,7 +75,7 @@ func (s *scanner) addName(names *nameSet, name span, escaped bool) bool {
 	return names.table.add(s.data, name)
 }
 
-// namePrint is equal for equal names; unequal ones rarely share it.
+// namePrint returns a short hash of a name.
 func namePrint(data []byte, name span, escaped bool) uint64 {
 	in := name.inside(data)
 	if escaped {
@@ -108,89 +109,32 @@ func sameName(a, b []byte) bool {
 	return bytes.Equal(unescape(sa[:0], a), unescape(sb[:0], b))
 }
 
-// nameTable is an open-addressed set of names, at most seven eighths full. A slot holds the hash of a name, so that neither a
-// look at another name nor growing goes back to the text: in a large object each of those would miss the cache.
-type nameTable struct {
-	slots []slot
-	n     int
-}
+// nameTable is the set of the names of a large object: the offset of the opening quote by the hash of the name.
+type nameTable map[uint64]uint32
 
-// slot is the hash of a name, and one more than the offset of its opening quote; 0 is an empty slot.
-type slot struct{ hash, at uint32 }
-
-const (
-	tableStart = 128
-	tableKeep  = 1 << 13 // a larger table is left to the collector
-)
+// tableKeep is the size from which a table is left to the collector.
+const tableKeep = 1 << 12
 
 var (
 	nameSeed   = maphash.MakeSeed()
-	nameTables = sync.Pool{New: func() any { return &nameTable{slots: make([]slot, tableStart)} }}
+	nameTables = sync.Pool{New: func() any { return nameTable{} }}
 )
 
-func newNameTable() *nameTable {
-	t, ok := nameTables.Get().(*nameTable)
-	if !ok {
-		return &nameTable{slots: make([]slot, tableStart)}
-	}
-	return t
-}
-
-func (t *nameTable) release() {
-	if len(t.slots) > tableKeep {
-		return
-	}
-	clear(t.slots)
-	t.n = 0
-	nameTables.Put(t)
-}
-
 // add reports whether the name is new.
-func (t *nameTable) add(data []byte, name span) bool {
-	if 8*(t.n+1) > 7*len(t.slots) {
-		t.grow()
-	}
+func (t nameTable) add(data []byte, name span) bool {
 	in := name.inside(data)
 	hash := nameHash(in)
-	i := t.home(hash)
-	for ; t.slots[i].at != 0; i = t.next(i) {
-		if t.slots[i].hash == hash && sameName(in, nameAt(data, t.slots[i].at-1).inside(data)) {
-			return false
-		}
+	if at, taken := t[hash]; taken {
+		return !sameName(in, spanOf(int(at), stringEnd(data, int(at))).inside(data)) // hash collisions are rare
 	}
-	t.slots[i] = slot{hash, name.begin + 1}
-	t.n++
+	t[hash] = name.begin
 	return true
 }
 
-// home is where the search for a hash begins, next where it goes on.
-func (t *nameTable) home(hash uint32) int { return int(hash) & (len(t.slots) - 1) }
-
-func (t *nameTable) next(i int) int { return (i + 1) & (len(t.slots) - 1) }
-
-func (t *nameTable) grow() {
-	old := t.slots
-	t.slots = make([]slot, 2*len(old))
-	for _, s := range old {
-		if s.at == 0 {
-			continue
-		}
-		i := t.home(s.hash)
-		for t.slots[i].at != 0 {
-			i = t.next(i)
-		}
-		t.slots[i] = s
-	}
-}
-
-func nameAt(data []byte, begin uint32) span {
-	return spanOf(int(begin), stringEnd(data, int(begin)))
-}
-
-func nameHash(inside []byte) uint32 {
+func nameHash(inside []byte) uint64 {
 	if bytes.IndexByte(inside, '\\') >= 0 {
 		var space [64]byte
 		inside = unescape(space[:0], inside)
 	}
-	return uint32(maphash.Bytes(nameSeed, inside) >> 32) //nolint:gosec // the shift leaves 32 bits
+	return maphash.Bytes(nameSeed, inside)
 }

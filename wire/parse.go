@@ -33,24 +33,27 @@ func Parse(data []byte, lim Limits) (m Message) {
 	return m
 }
 
-// scanHead reads only the start of a text that is too large, to find an id in it.
+// headSize is the number of bytes of an oversized text that are scanned.
+const headSize = 4096
+
+// scanHead reads only the start of an oversized text, to find its id.
 func (s *scanner) scanHead(most int, root *index) {
-	s.data = s.data[:min(most, peekSize)]
+	s.data = s.data[:min(most, headSize)]
 	s.text(s.begin(), root)
 	s.halt = Malformation{Flaw: wireflaw.TooLarge, Offset: most}
 	s.found = wireflaw.SetOf(wireflaw.TooLarge)
 }
 
-// parser turns the members that a scan has found into a message.
+// parser builds a message from the members that a scan found.
 type parser struct {
 	*scanner
 	m         *Message
-	hasID     bool // an id is written, of any type
-	unsureID  bool // and more than once, or also in another case
-	duplicate bool // a member of the message is written twice
+	hasID     bool // there is an id, of any type
+	unsureID  bool // there are several, or one in another case
+	duplicate bool // a member of the message occurs twice
 }
 
-// locate puts each member of the root in its place.
+// locate assigns each member of the root.
 func (p *parser) locate(root *index) {
 	for i := range root.n {
 		p.place(root.members[i])
@@ -70,7 +73,7 @@ func (p *parser) locate(root *index) {
 	}
 }
 
-// place notes a known name in the wrong case. If two members have one name, the first is kept.
+// place assigns a member, and notes a known name in the wrong case. Of duplicates, the first is kept.
 func (p *parser) place(at member) {
 	name := at.name.inside(p.data)
 	slot := p.slot(name)
@@ -98,7 +101,7 @@ func (p *parser) placeFolded(name []byte, at int) {
 	p.unsureID = p.unsureID || known == "id"
 }
 
-// slot returns where the value under a name belongs, nil if the name is unknown.
+// slot returns the field for the value under a name, or nil if the name is unknown.
 func (p *parser) slot(name []byte) *span {
 	at := p.plainSlot(name)
 	if at == nil && bytes.IndexByte(name, '\\') >= 0 {
@@ -126,8 +129,8 @@ func (p *parser) plainSlot(name []byte) *span {
 	}
 }
 
-// foldedName returns which of the known names a peer that ignores case would take name for. It
-// folds as Unicode does, because such peers do: U+017F is an s.
+// foldedName returns the known name that equals name if case is ignored. It folds like Unicode, as
+// such peers do: U+017F is an s.
 func foldedName(name []byte, known ...string) string {
 	if bytes.IndexByte(name, '\\') >= 0 {
 		name = unescape(nil, name)

@@ -6,13 +6,13 @@ import (
 	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
-// scanner walks one JSON text once, from left to right, and checks all of the grammar on the
-// way. Its rules:
+// scanner walks one JSON text once, from left to right, and checks the whole
+// grammar. Its rules:
 //
-//   - Every step takes the index at which it begins and returns the index after what it read,
-//     or stop when the scan cannot go on; the reason is then in halt.
-//   - A flaw that leaves the structure readable is noted and the scan goes on, so that an id
-//     behind it is still found.
+//   - Every step takes its first index and returns the index after the text that it read, or stop
+//     if the scan must end; the reason is then in halt.
+//   - A flaw that leaves the structure readable is noted and the scan continues, so that an id
+//     after it is still found.
 //   - Nothing is copied. Time is linear in the text; memory is constant except for objects with
 //     more than smallObject members, which borrow a table of their keys.
 type scanner struct {
@@ -28,13 +28,13 @@ type scanner struct {
 
 const stop = -1
 
-// init readies a zero scanner in place: it is large, and a copy of it would cost as much as a
-// short message.
+// init prepares a zero scanner in place: copying one would cost as much as scanning a short
+// message.
 func (s *scanner) init(data []byte, lim Limits) {
 	s.data, s.maxDepth, s.allowLone = data, lim.maxDepth(), lim.AllowLoneSurrogates
 }
 
-// begin steps over a byte order mark and notes it.
+// begin skips a byte order mark and notes it.
 func (s *scanner) begin() int {
 	if bytes.HasPrefix(s.data, bom) {
 		s.note(wireflaw.BOM, 0)
@@ -45,7 +45,7 @@ func (s *scanner) begin() int {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// verdict returns the gravest flaw: the one that ended the scan, else the first that was noted.
+// verdict returns the flaw that ended the scan, or else the first one.
 func (s *scanner) verdict() Malformation {
 	if s.halt.Flaw != wireflaw.None {
 		return s.halt
@@ -53,7 +53,7 @@ func (s *scanner) verdict() Malformation {
 	return s.noted
 }
 
-// note remembers a flaw at which the scan goes on.
+// note records a flaw that does not end the scan.
 func (s *scanner) note(f wireflaw.Flaw, at int) {
 	if s.noted.Flaw == wireflaw.None {
 		s.noted = Malformation{Flaw: f, Offset: at}
@@ -97,7 +97,7 @@ func (s *scanner) space(i int) int {
 	return i
 }
 
-// isSpace has its one test for the common answer first.
+// isSpace tests for the common case first.
 func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r') }
 
 // value scans the value that begins at i. An object writes to idx, and so does an object that a list begins with.
@@ -203,9 +203,8 @@ func (s *scanner) array(i int, idx *index) int {
 	}
 }
 
-// object scans from '{' and notes names that come twice. A member joins idx only when the
-// comma or brace behind it has been seen: a number that the end of the text cut short is not
-// mistaken for a whole one.
+// object scans from '{' and notes duplicate names. A member joins idx only after its
+// comma or brace, because a number at the end of a cut text may be incomplete.
 func (s *scanner) object(i int, idx *index) int {
 	if s.depth >= s.maxDepth {
 		return s.tooDeep(i)
@@ -265,8 +264,8 @@ func (s *scanner) member(i int, names *nameSet, idx *index) int {
 	return i + 1
 }
 
-// tooDeep notes the flaw and steps over the value without recursion, so that the rest of the
-// text is still read. Skipped parts are only checked for balanced brackets.
+// tooDeep notes the flaw and skips the value without recursion, so that the rest of the text is
+// still read. In skipped parts only the brackets are checked.
 func (s *scanner) tooDeep(i int) int {
 	s.note(wireflaw.TooDeep, i)
 	for level := 0; i < len(s.data); {

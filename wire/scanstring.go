@@ -9,13 +9,13 @@ import (
 // str scans the string that opens at i. It returns the index after its closing quote, or stop,
 // and whether the string holds an escape.
 //
-// Most bytes of most messages are read here. The loop goes from word to word regardless of
-// them, because starting anew behind every escape would make each word wait for the one before.
+// Most bytes of most messages are read here. The loop advances by whole words, because restarting
+// after every escape would make each word depend on the one before.
 func (s *scanner) str(i int) (end int, escaped bool) {
 	data := s.data
 	i++
-	skip := i // what stands before skip is a part of an escape
-	last := i // where the last escape stood
+	skip := i // bytes before skip belong to an escape
+	last := i // position of the last escape
 	for long := i + longRun; i+8 <= len(data); {
 		for m := unplain(load(data, i)); m != 0; m &= m - 1 {
 			at := i + first(m)
@@ -45,8 +45,8 @@ func (s *scanner) str(i int) (end int, escaped bool) {
 	return s.strTail(max(i, skip), escaped)
 }
 
-// nextRun guesses how far plain bytes have to go before larger steps pay: where the run behind was long, as in text with
-// lines, so will be the next.
+// nextRun returns the number of plain bytes after which larger steps are faster. A long run, as in text with lines, is probably
+// followed by another.
 func nextRun(behind int) int {
 	if behind >= longRun/2 {
 		return 0
@@ -74,7 +74,7 @@ func shortEscape(b []byte, i int) bool {
 	return b[i] == '\\' && i+1 < len(b) && shortEscapes[b[i+1]]
 }
 
-// oddity scans what is rare in a string and returns the index after it.
+// oddity scans an escape, a control character or a non-ASCII run, and returns the index after it.
 func (s *scanner) oddity(i int) int {
 	switch c := s.data[i]; {
 	case c == '\\':
@@ -87,8 +87,7 @@ func (s *scanner) oddity(i int) int {
 	}
 }
 
-// runes checks a run of bytes of 0x80 and above. A byte that begins no character is noted and
-// stepped over.
+// runes checks a run of bytes of 0x80 and above. An invalid byte is noted and skipped.
 func (s *scanner) runes(i int) int {
 	for i < len(s.data) && s.data[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(s.data[i:])
@@ -140,7 +139,7 @@ func isSurrogate(unit rune) bool { return unit&^0x7ff == 0xd800 }
 func isHighSurrogate(unit rune) bool { return unit&^0x3ff == 0xd800 }
 
 // lowSurrogateAt reports whether the second half of a pair is written at i. A broken escape
-// there is not, and is found when the scan comes to it.
+// does not count; the scan reports it later.
 func lowSurrogateAt(b []byte, i int) bool {
 	if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
 		return false

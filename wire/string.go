@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bytes"
-
-	"github.com/candor-mcp/candor/internal/jsontext"
 )
 
 // StrBytes returns the characters of a string value. Without escapes they are a part of the
@@ -51,9 +49,3 @@ func namedInside(in []byte, text string) bool {
 	var space [128]byte
 	return string(unescape(space[:0], in)) == text
 }
-
-// AppendString appends s to dst as a JSON string with its quotes. It escapes what JSON demands,
-// and also U+2028 and U+2029, which end a line in older JavaScript; a byte that is not UTF-8
-// becomes U+FFFD, written as the escape \ufffd. Nothing is escaped for HTML. It allocates only
-// if dst is too small.
-func AppendString(dst []byte, s string) []byte { return jsontext.AppendString(dst, s) }

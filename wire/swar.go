@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Eight bytes at a time: each function below sets the top bit of the bytes that interest it.
+// The functions below test eight bytes at a time and set the top bit of each match.
 const (
 	ones  = 0x0101010101010101
 	tops  = 0x80 * ones
@@ -13,8 +13,8 @@ const (
 	slash = '\\' * ones
 )
 
-// unplain marks exactly the control characters, '"', '\\' and bytes of 0x80 and above: everything
-// at which a string scan must look. The additions work on seven bits and never carry into the
+// unplain marks exactly the control characters, '"', '\\' and bytes of 0x80 and above: all
+// that a string scan must handle. The additions work on seven bits and never carry into the
 // next byte. x^2 swaps '"' with ' ', so that one addition finds both '"' and all below 0x20.
 func unplain(x uint64) uint64 {
 	low := x &^ tops
@@ -23,13 +23,13 @@ func unplain(x uint64) uint64 {
 }
 
 // suspect is not zero if and only if unplain is not. It costs less, but only its lowest mark is
-// exact: a borrow may mark bytes behind that.
+// exact: a borrow may mark bytes after it.
 func suspect(x uint64) uint64 {
 	return (((x ^ 2*ones) - '!'*ones) | ((x ^ slash) - ones) | x) & tops
 }
 
 // either marks the bytes that equal one of two, each given in all eight places. A borrow may mark
-// others behind the first one: only the lowest mark is exact.
+// others after the first one: only the lowest mark is exact.
 func either(x, p, q uint64) uint64 {
 	p, q = x^p, x^q
 	return (((p - ones) &^ p) | ((q - ones) &^ q)) & tops
@@ -42,10 +42,10 @@ func first(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
 
 func load(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
 
-// longRun is how many plain bytes make it likely that many more follow.
+// longRun is the number of plain bytes after which many more are likely.
 const longRun = 64
 
-// plainBlocks steps over blocks of 32 plain bytes from i on.
+// plainBlocks skips blocks of 32 plain bytes from i on.
 func plainBlocks(b []byte, i int) int {
 	rest := b[i:]
 	for len(rest) >= 32 {
@@ -76,7 +76,7 @@ func firstOf(m0, m1, m2, m3 uint64) int {
 func isPlain(c byte) bool { return c >= ' ' && c < 0x80 && c != '"' && c != '\\' }
 
 // stringEnd returns the index after the closing quote of the string that opens at i. The string
-// has been scanned before; if it is cut short all the same, the answer is len(b).
+// has been scanned before; for an unterminated one it returns len(b).
 func stringEnd(b []byte, i int) int {
 	for i++; i < len(b); {
 		i = stopAt(b, i)

@@ -11,7 +11,7 @@ import (
 // Type is the JSON type of a [Value].
 type Type uint8
 
-// The types. TypeAbsent is that of the zero Value: nothing was there.
+// The types. TypeAbsent is the type of the zero Value.
 const (
 	TypeAbsent Type = iota
 	TypeNull
@@ -24,35 +24,22 @@ const (
 
 // String returns the name JSON Schema uses, or "absent".
 func (t Type) String() string {
-	switch t {
-	case TypeNull:
-		return "null"
-	case TypeBool:
-		return "boolean"
-	case TypeNumber:
-		return "number"
-	case TypeString:
-		return "string"
-	case TypeArray:
-		return "array"
-	case TypeObject:
-		return "object"
-	case TypeAbsent:
-		return "absent"
-	default:
-		return "unknown"
+	names := [...]string{"absent", "null", "boolean", "number", "string", "array", "object"}
+	if int(t) < len(names) {
+		return names[t]
 	}
+	return "unknown"
 }
 
-// Value is one JSON value as the bytes it was written in, without white space around it. It
-// comes only from a scan that accepted it, so that reading it needs no error.
+// Value is one JSON value as it was written, without white space around it. A scan has accepted it,
+// so reading it cannot fail.
 //
-// A Value shares the memory of the bytes it was parsed from: it is good for as long as those are
-// not changed. The zero Value is absent and every method of it answers "no". A Value may be read
+// A Value shares the memory of the bytes it was parsed from: it is valid as long as those do not
+// change. The zero Value is absent; its methods return zero values. A Value may be read
 // from many goroutines.
 //
 // A Value taken from a malformed [Message] is well-formed JSON too, except for the flaws the
-// message names: a name may come twice (the first one is found) and strings may hold bytes that
+// message names: a name may occur twice ([Value.Get] finds the first) and strings may hold bytes that
 // are not UTF-8.
 type Value struct{ raw []byte }
 
@@ -72,17 +59,11 @@ func ParseValue(data []byte, lim Limits) (Value, error) {
 	return Value{raw: root.in(data)}, nil
 }
 
-// Valid reports whether data is one JSON text within the limits: [ParseValue] without the value.
-func Valid(data []byte, lim Limits) bool {
-	_, err := ParseValue(data, lim)
-	return err == nil
-}
-
 // Raw returns the bytes as they were written, nil for an absent value. The caller must not
 // change them.
 func (v Value) Raw() []byte { return v.raw }
 
-// Present reports whether there is a value at all; null is one.
+// Present reports whether the value exists. Null does.
 func (v Value) Present() bool { return len(v.raw) > 0 }
 
 // Type returns the JSON type, in constant time.
@@ -132,16 +113,7 @@ func (v Value) IsInteger() bool {
 	return v.Type() == TypeNumber && !bytes.ContainsAny(v.raw, ".eE")
 }
 
-// Float64 returns a number as the nearest float64; ok is false if it is not a number or out of range.
-func (v Value) Float64() (f float64, ok bool) {
-	if v.Type() != TypeNumber {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(string(v.raw), 64)
-	return f, err == nil
-}
-
-// Get returns the member of that name. Names are compared unescaped. Anything but an object has no members. Linear in the bytes before the member.
+// Get returns the member of that name. Names are compared unescaped. It returns the absent Value for other types. It takes linear time in the bytes before the member.
 func (v Value) Get(name string) (Value, bool) {
 	if v.Type() != TypeObject {
 		return Value{}, false
@@ -158,8 +130,8 @@ func (v Value) Get(name string) (Value, bool) {
 	}
 }
 
-// Index returns element i of an array, counted from 0.
-func (v Value) Index(i int) (Value, bool) {
+// index returns element i of an array, counted from 0.
+func (v Value) index(i int) (Value, bool) {
 	if i >= 0 {
 		for e := range v.Elements() {
 			if i == 0 {
@@ -172,14 +144,14 @@ func (v Value) Index(i int) (Value, bool) {
 }
 
 // Path follows names (string) and positions (int) from v: Path("content", 0, "text"). It returns
-// the absent Value if a step leads nowhere or is of another type.
+// the absent Value if a step does not exist.
 func (v Value) Path(steps ...any) Value {
 	for _, step := range steps {
 		switch at := step.(type) {
 		case string:
 			v, _ = v.Get(at)
 		case int:
-			v, _ = v.Index(at)
+			v, _ = v.index(at)
 		default:
 			return Value{}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -38,12 +39,10 @@ func TestTheZeroValueAnswersNo(t *testing.T) {
 	var v wire.Value
 	_, isBool := v.Bool()
 	_, isInt := v.Int64()
-	_, isFloat := v.Float64()
 	_, isStr := v.Str()
 	_, isStrBytes := v.StrBytes()
 	_, got := v.Get("a")
-	_, indexed := v.Index(0)
-	if isBool || isInt || isFloat || isStr || isStrBytes || got || indexed || v.IsNull() || v.Present() ||
+	if isBool || isInt || isStr || isStrBytes || got || v.IsNull() || v.Present() ||
 		v.IsInteger() || v.Is("") || v.Len() != 0 || v.Type() != wire.TypeAbsent || v.Raw() != nil {
 		t.Error("the zero value answers yes to something")
 	}
@@ -66,12 +65,6 @@ func TestNumbersAreNeverRounded(t *testing.T) {
 		if (ok && n != tc.n) || ok != tc.ok || v.IsInteger() != tc.integer {
 			t.Errorf("%s: %d %v, integer %v", tc.text, n, ok, v.IsInteger())
 		}
-	}
-	if f, ok := mustValue(t, "-1.5e2").Float64(); !ok || f != -150 {
-		t.Error(f, ok)
-	}
-	if _, ok := mustValue(t, "1e999").Float64(); ok {
-		t.Error("a number out of range was read")
 	}
 }
 
@@ -147,7 +140,7 @@ func TestHotPathsDoNotAllocate(t *testing.T) {
 	}
 	dst := make([]byte, 0, 1<<12)
 	text := prose(1 << 10)
-	if n := testing.AllocsPerRun(10, func() { dst = wire.AppendString(dst[:0], text) }); n != 0 {
+	if n := testing.AllocsPerRun(10, func() { dst = jsontext.AppendString(dst[:0], text) }); n != 0 {
 		t.Errorf("AppendString: %v allocations", n)
 	}
 }
@@ -285,7 +278,7 @@ func compare(t *testing.T, v wire.Value, want any) {
 			t.Errorf("%s is not %v", v.Raw(), want)
 		}
 	case float64:
-		if got, ok := v.Float64(); !ok || got != want {
+		if got, err := strconv.ParseFloat(string(v.Raw()), 64); err != nil || got != want {
 			t.Errorf("%s is not %v", v.Raw(), want)
 		}
 	case string:

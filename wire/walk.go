@@ -1,10 +1,10 @@
 package wire
 
-// Walking over values that a scan has accepted: nothing is checked again, only stepped over.
-// Bytes that were never accepted would lead to wrong places but not out of bounds.
+// The functions below walk over values that a scan has accepted, without checks. Other bytes would give
+// wrong positions, but not panics.
 
-// elementAt returns the element at or after i, the index behind an opening bracket or behind
-// the last element, and the index behind it; next is stop if there is none.
+// elementAt returns the element at or after i, which is the index after an opening bracket or after
+// the previous element, and the index after it. next is stop at the end.
 func elementAt(b []byte, i int) (e span, next int) {
 	i = gap(b, i)
 	if i >= len(b) || b[i] == ']' || b[i] == '}' {
@@ -29,7 +29,7 @@ func memberAt(b []byte, i int) (m member, next int) {
 	return member{spanOf(i, nameEnd), spanOf(begin, end)}, end
 }
 
-// gap steps over white space and the comma or colon in it.
+// gap skips white space and the comma or colon in it.
 func gap(b []byte, i int) int {
 	for i < len(b) && (isSpace(b[i]) || b[i] == ',' || b[i] == ':') {
 		i++
@@ -37,7 +37,7 @@ func gap(b []byte, i int) int {
 	return i
 }
 
-// valueEnd returns the index behind the value that begins at i.
+// valueEnd returns the index after the value that begins at i.
 func valueEnd(b []byte, i int) int {
 	if i >= len(b) {
 		return len(b)

@@ -183,7 +183,11 @@ func TestActionReportsFindings(t *testing.T) {
 	t.Parallel()
 	candor := shippedCandor(t)
 	j := newJob(t, map[string]string{"binary": candor, "command": candor + " zoo --defect masked-flag", "flags": "--timeout=5s\n\n--seed=2\n"})
-	writeFile(t, filepath.Join(j.dir, "package.json"), "{}")
+	if err := os.MkdirAll(filepath.Join(j.dir, ".github", "workflows"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(j.dir, ".github", "workflows", "ci.yml"), "on: push")
+	j.env = []string{"GITHUB_WORKFLOW_REF=owner/name/.github/workflows/ci.yml@refs/heads/main"}
 	if code := j.run(); code != 1 {
 		t.Fatalf("exit code %d: %s", code, j.log)
 	}
@@ -191,7 +195,7 @@ func TestActionReportsFindings(t *testing.T) {
 		t.Errorf("grade and exit code %s", got)
 	}
 	for name, want := range map[string]string{
-		"report": `"seed": 2`, "sarif": `"uri": "package.json"`, "junit": "<testsuites>", "html": "<!doctype html>", "badge": "grade D</title>",
+		"report": `"seed": 2`, "sarif": `"uri": ".github/workflows/ci.yml"`, "junit": "<testsuites>", "html": "<!doctype html>",
 	} {
 		if text := readIfThere(t, j.output(name)); !strings.Contains(text, want) {
 			t.Errorf("%s at %q has no %s", name, j.output(name), want)
@@ -231,7 +235,7 @@ func TestActionPassesArgumentsUnchanged(t *testing.T) {
 	j := newJob(t, map[string]string{
 		"binary": candor, "fail-on": "never", "upload-sarif": "true", "name": "second",
 		// Several lines are one argument each. The server fails unless it gets its arguments and variables as they are.
-		"command": "bash\n-c\n[ \"$1\" = 'a  b $(touch pwned)' ] && [ \"$TOKEN\" = 'x y; touch pwned' ] && [ \"$KEY\" = from-step ] && exec \"$2\" zoo --personality honest\nname\na  b $(touch pwned)\n" + candor,
+		"command": "bash\n-c\n[ \"$1\" = 'a  b $(touch pwned)' ] && [ \"$TOKEN\" = 'x y; touch pwned' ] && [ \"$KEY\" = from-step ] && exec \"$2\" zoo --defect none\nname\na  b $(touch pwned)\n" + candor,
 		"env":     "TOKEN=x y; touch pwned\nKEY\n",
 	})
 	j.env = []string{"KEY=from-step"}
@@ -240,19 +244,6 @@ func TestActionPassesArgumentsUnchanged(t *testing.T) {
 	}
 	if want := filepath.Join(j.temp, "second", "report.json"); j.output("report") != want {
 		t.Errorf("report at %s, want %s", j.output("report"), want)
-	}
-}
-
-// TestActionReportsAnIncompleteRun uses a server that lists no tools in time: its reports are kept, and the job fails.
-func TestActionReportsAnIncompleteRun(t *testing.T) {
-	t.Parallel()
-	const greets = `while read -r line; do case "$line" in *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"::add-mask::x","version":"1"}}}';; esac; done`
-	j := newJob(t, map[string]string{"binary": shippedCandor(t), "command": "sh\n-c\n" + greets, "fail-on": "never", "flags": "--total=1s"})
-	if code := j.run(); code != 2 || j.output("exit-code") != "2" || j.output("grade") != "" {
-		t.Fatalf("exit code %d, outputs %v: %s", code, j.outputs, j.log)
-	}
-	if badge := readIfThere(t, j.output("badge")); !strings.Contains(badge, "no grade") || !strings.Contains(j.summary, "**Incomplete:**") {
-		t.Errorf("badge: %s\nsummary: %s", badge, j.summary)
 	}
 }
 

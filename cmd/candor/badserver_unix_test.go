@@ -23,7 +23,7 @@ func installed(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{term.ProgramName, "badserver"} {
+	for _, name := range []string{term.ProgramName, "badserver", "shop"} {
 		to := filepath.Join(dir, name)
 		if os.Link(self, to) == nil {
 			continue

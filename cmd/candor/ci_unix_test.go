@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
-	"golang.org/x/tools/txtar"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
@@ -34,93 +32,6 @@ func readNamed(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
-}
-
-// TestCIPageShowsTheExamples compares the blocks of docs/ci.md with the files that they show, and its tables with action.yml.
-func TestCIPageShowsTheExamples(t *testing.T) {
-	t.Parallel()
-	page := readNamed(t, ciPage)
-	files, err := filepath.Glob("../../examples/ci/*")
-	if err != nil || len(files) != 3 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		if !strings.Contains(page, "```yaml\n"+readNamed(t, file)+"```\n") || !strings.Contains(page, "(../examples/ci/"+filepath.Base(file)+")") {
-			t.Errorf("docs/ci.md does not show %s, letter by letter", filepath.Base(file))
-		}
-	}
-	a := readAction(t)
-	rows := 0
-	for line := range strings.Lines(page) {
-		if strings.HasPrefix(line, "| `") {
-			rows++
-		}
-	}
-	if rows != len(a.Inputs)+len(a.Outputs) {
-		t.Errorf("%d rows, %d inputs and %d outputs", rows, len(a.Inputs), len(a.Outputs))
-	}
-	for name, input := range a.Inputs {
-		value := input.Default
-		if value != "" {
-			value = "`" + value + "`"
-		}
-		if row := fmt.Sprintf("| `%s` | %s | %s |\n", name, value, input.Description); !strings.Contains(page, row) {
-			t.Errorf("docs/ci.md has no row %s", row)
-		}
-	}
-	for name, output := range a.Outputs {
-		if row := fmt.Sprintf("| `%s` | %s |\n", name, output.Description); !strings.Contains(page, row) {
-			t.Errorf("docs/ci.md has no row %s", row)
-		}
-	}
-	var workflow struct {
-		Jobs map[string]struct{ Steps []actionStep }
-	}
-	readYAML(t, "../../examples/ci/github.yml", &workflow)
-	steps := workflow.Jobs["probe"].Steps
-	last := steps[len(steps)-1]
-	if !strings.HasPrefix(last.Uses, "candor-mcp/candor@") || last.With["command"] == "" {
-		t.Errorf("the last step uses %q with %v", last.Uses, last.With)
-	}
-	for name := range last.With {
-		if _, found := a.Inputs[name]; !found {
-			t.Errorf("github.yml uses the input %s, which action.yml does not have", name)
-		}
-	}
-}
-
-var candorCommand = regexp.MustCompile(`(?:^|[\s"])(?:npx -y candor-mcp|candor|"\$CANDOR") (probe|vet|version)\b([^|>\n]*)`)
-
-// TestCICommandsExist checks every command in the page, the examples, the hooks and the action, with its flags.
-func TestCICommandsExist(t *testing.T) {
-	t.Parallel()
-	checked := 0
-	for _, file := range []string{ciPage, "../../action.yml", "../../.pre-commit-hooks.yaml", "../../examples/ci/gitlab.yml"} {
-		text := readNamed(t, file)
-		for _, m := range candorCommand.FindAllStringSubmatch(text, -1) {
-			words := strings.Fields(m[2])
-			if i := slices.Index(words, "--"); i >= 0 {
-				words = words[:i]
-			}
-			command := []string{m[1]}
-			if len(words) > 0 && slices.Contains([]string{"badge", "diff", "rules"}, words[0]) {
-				command = append(command, words[0])
-			}
-			code, help, _ := watched("", nil, append(command, "--help")...)
-			if code != term.ExitOK {
-				t.Errorf("%s: no command %v", filepath.Base(file), command)
-			}
-			for _, word := range words {
-				if flag, _, _ := strings.Cut(word, "="); strings.HasPrefix(flag, "--") && !regexp.MustCompile(`(?m)^ +(-\w, )?`+flag+`( |$)`).MatchString(help) {
-					t.Errorf("%s: candor %s has no flag %s", filepath.Base(file), strings.Join(command, " "), flag)
-				}
-				checked++
-			}
-		}
-	}
-	if checked < 40 {
-		t.Errorf("only %d words were checked", checked)
-	}
 }
 
 type hook struct {
@@ -155,50 +66,6 @@ func readHooks(t *testing.T) map[string]*hook {
 		}
 	}
 	return hooks
-}
-
-// TestHooksBuildTheProgram checks what pre-commit runs after go install ./..., which does not build a program of another module.
-func TestHooksBuildTheProgram(t *testing.T) {
-	t.Parallel()
-	for id, h := range readHooks(t) {
-		if h.Language != "golang" || len(h.Dependencies) != 1 {
-			t.Fatalf("%s: language %s, dependencies %v", id, h.Language, h.Dependencies)
-		}
-		cmd := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Name}} {{.Target}}", h.Dependencies[0])
-		cmd.Dir = "../.."
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "main ") || filepath.Base(strings.TrimSpace(string(out))) != term.ProgramName {
-			t.Errorf("%s: %s is %s, %v", id, h.Dependencies[0], out, err)
-		}
-	}
-}
-
-func TestVetHookFindsHiddenFailures(t *testing.T) {
-	t.Parallel()
-	h := readHooks(t)["candor-vet"]
-	dir := t.TempDir()
-	if err := stubModules(dir); err != nil {
-		t.Fatal(err)
-	}
-	module, err := txtar.ParseFile("testdata/vet/find.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range module.Files {
-		if f.Name == "go.mod" || f.Name == "server.go" {
-			writeFile(t, filepath.Join(dir, f.Name), string(f.Data))
-		}
-	}
-	vet := func(want int) {
-		cmd := h.command(t, h.Args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOPROXY=off", "GOWORK=off")
-		if said, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != want {
-			t.Errorf("want exit code %d: %v: %s", want, err, said)
-		}
-	}
-	vet(1)
-	writeFile(t, filepath.Join(dir, "server.go"), "package server\n")
-	vet(0)
 }
 
 func TestProbeHookFailsOnRegressions(t *testing.T) {

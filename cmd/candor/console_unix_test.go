@@ -5,28 +5,47 @@ package main
 import (
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 // page returns a page of the console that a process has announced.
 func (p *process) page(path string) string {
 	p.t.Helper()
 	p.said.await("console on ", 1)
-	address := regexp.MustCompile(`console on (http://\S+)/`).FindStringSubmatch(p.said.String())[1]
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, address+path, nil)
+	link := regexp.MustCompile(`console on ((http://\S+)/login\?once=\w+)`).FindStringSubmatch(p.said.String())
+	if p.cookies == nil {
+		p.cookies, _ = cookiejar.New(nil) // never fails
+		p.visit(link[1])
+	}
+	return p.visit(link[2] + path)
+}
+
+// visit returns what the browser of a process shows at an address.
+func (p *process) visit(address string) string {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, address, http.NoBody)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	body, err := fetch(req)
+	browser := http.Client{Jar: p.cookies}
+	res, err := browser.Do(req)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return body
+	defer res.Body.Close() //nolint:errcheck // only read
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(body)
 }
 
 func TestConsoleServesALedgerUntilInterrupted(t *testing.T) {
@@ -90,19 +109,8 @@ func TestDemoServesItsConsoleUntilInterrupted(t *testing.T) {
 // pageWith waits until a page of the console contains some texts.
 func (p *process) pageWith(path string, texts ...string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	wait.Until(p.t, strings.Join(texts, ", ")+" at "+path, func() bool {
 		body := p.page(path)
-		missing := ""
-		for _, text := range texts {
-			if !strings.Contains(body, text) {
-				missing = text
-			}
-		}
-		if missing == "" {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("%s does not contain %q; the console said %s\n%s", path, missing, p.said, body)
-		}
-	}
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(body, text) })
+	})
 }

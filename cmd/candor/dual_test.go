@@ -9,10 +9,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
+	"github.com/candor-mcp/candor/internal/mcpclient"
 )
 
-// makeTasks runs two tasks, an audit session and a round of votes, and puts their ids into the environment: DONE is a task with
-// two thought records, BARE has none, ROOT is the root of the session work, ROUND is the round.
+// makeTasks runs two tasks and an audit session, and puts ids into the environment: DONE is a task with two thought records, BARE has none.
 func makeTasks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: maketasks STATE")
@@ -20,7 +20,9 @@ func makeTasks(ts *testscript.TestScript, neg bool, args []string) {
 	c, err := startBench(binaryOf(ts), ts.MkAbs("."), os.Environ(), "dual", "--state", args[0], "--quiet")
 	ts.Check(err)
 	call := func(tool string, in map[string]any) map[string]any {
-		raw, err := c.ask("tools/call", map[string]any{"name": tool, "arguments": in})
+		arguments, err := json.Marshal(in)
+		ts.Check(err)
+		raw, err := c.Ask(context.Background(), "tools/call", mcpclient.CallParams(tool, string(arguments)))
 		ts.Check(err)
 		var answer struct {
 			Error bool `json:"isError"`
@@ -28,9 +30,9 @@ func makeTasks(ts *testscript.TestScript, neg bool, args []string) {
 				Data map[string]any `json:"data"`
 			} `json:"structuredContent"`
 		}
-		ts.Check(json.Unmarshal(raw, &answer))
+		ts.Check(json.Unmarshal(raw.Result().Raw(), &answer))
 		if answer.Error || answer.Data.Data["ok"] == false {
-			ts.Fatalf("%s: %s", tool, raw)
+			ts.Fatalf("%s: %s", tool, raw.Result().Raw())
 		}
 		return answer.Data.Data
 	}
@@ -47,12 +49,9 @@ func makeTasks(ts *testscript.TestScript, neg bool, args []string) {
 	for _, status := range []string{"GATHER", "ANALYZE", "PLAN", "APPLY", "VERIFY", "DONE"} {
 		call("task_update", map[string]any{"id": done, "status": status})
 	}
-	name("ROOT", call("merkle_finalize", map[string]any{"session_id": "work"})["root"])
-	call("audit_session_start", map[string]any{"session_id": "later"})
+	call("merkle_finalize", map[string]any{"session_id": "work"})
 	name("BARE", call("task_create", map[string]any{"title": "Wait"})["id"])
-	round := name("ROUND", call("consensus_propose", map[string]any{"topic": "color", "proposal": "Red.", "proposer_id": "painter", "voters": []string{"painter"}})["round_id"])
-	call("consensus_vote", map[string]any{"round_id": round, "voter_id": "painter", "choice": "accept"})
-	ts.Check(c.stop())
+	c.stop()
 }
 
 // tamper runs an SQL statement on the database of a state folder, as an attacker with access to the disk would.

@@ -55,12 +55,12 @@ func TestEveryActiveCodeIsEmitted(t *testing.T) {
 		seen[name] = true
 	}
 	for code := range candor.Codes() {
-		active := code.Status() == candor.StatusActive
+		active := code.Info().Status == "active"
 		if active && !seen[code.String()] {
 			t.Errorf("%s is active, and no line makes decode emit it: mark it reserved or write the line", code)
 		}
 		if !active && seen[code.String()] {
-			t.Errorf("%s is %s, and a test emits it: mark it active", code, code.Status())
+			t.Errorf("%s is %s, and a test emits it: mark it active", code, code.Info().Status)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func ownCodes(t *testing.T) []emitted {
 func otherCodes() []emitted {
 	var out []emitted
 	for code := range candor.Codes() {
-		if code.Domain() == "candor" || code.Status() != candor.StatusActive {
+		if code.Domain() == "candor" || code.Info().Status != "active" {
 			continue
 		}
 		out = append(out, emitted{code, wireOf(code)})
@@ -126,21 +126,21 @@ func otherCodes() []emitted {
 func wireOf(code candor.Code) string {
 	shared := false
 	for other := range candor.Codes() {
-		shared = shared || other != code && (other.Symbol() == code.Symbol() || slices.Contains(other.Aliases(), code.Symbol()))
+		shared = shared || other != code && (other.Symbol() == code.Symbol() || slices.Contains(other.Info().Aliases, code.Symbol()))
 	}
 	switch domain := code.Domain(); {
 	case domain == "kaiza" && shared:
 		return toolText(fmt.Sprintf(`{"error_code":%q,"human_message":%q,"role":null,"session_id":null,"workspace_root":null,"tool_name":"t",`+
-			`"invariant_id":null,"phase_id":null,"plan_hash":null,"cause":null,"timestamp":"2026-01-02T15:04:05.000Z"}`, code.Symbol(), code.Sentence()))
+			`"invariant_id":null,"phase_id":null,"plan_hash":null,"cause":null,"timestamp":"2026-01-02T15:04:05.000Z"}`, code.Symbol(), code.Info().Sentence))
 	case domain == "kaiza":
-		return toolText("[" + code.Symbol() + "] " + code.Sentence())
+		return toolText("[" + code.Symbol() + "] " + code.Info().Sentence)
 	case domain == "workrail", domain == "blockers" && !shared:
-		return toolText(fmt.Sprintf(`{"code":%q,"message":%q,"retry":{"kind":"not_retryable"}}`, code.Symbol(), code.Sentence()))
+		return toolText(fmt.Sprintf(`{"code":%q,"message":%q,"retry":{"kind":"not_retryable"}}`, code.Symbol(), code.Info().Sentence))
 	case domain == "dual":
-		return toolText(fmt.Sprintf(`{"ok":false,"error":{"code":%q,"message":%q}}`, code.Symbol(), code.Sentence()))
+		return toolText(fmt.Sprintf(`{"ok":false,"error":{"code":%q,"message":%q}}`, code.Symbol(), code.Info().Sentence))
 	default:
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":%q,"data":{"domain":%q,"symbol":%q,"retryable":false}}}`,
-			code.Number(), code.Sentence(), domain, code.Symbol())
+			code.Number(), code.Info().Sentence, domain, code.Symbol())
 	}
 }
 

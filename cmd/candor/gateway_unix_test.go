@@ -103,12 +103,20 @@ func (g *gate) write(t *testing.T, text string) {
 
 // call calls a tool and returns the body of the answer.
 func (g *gate) call(ctx context.Context, id int, tool string) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address+"/it/", strings.NewReader(toolCall(fmt.Sprint(id), tool)))
+	return g.send(ctx, "/it/", toolCall(fmt.Sprint(id), tool))
+}
+
+// send posts a message with further headers and returns the body of the answer.
+func (g *gate) send(ctx context.Context, path, body string, header ...string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address+path, strings.NewReader(body))
 	if err != nil {
 		return "", err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
 	return fetch(req)
 }
 
@@ -295,32 +303,6 @@ func TestReloadDropsNoCall(t *testing.T) {
 	}
 	if got := g.mustCall(t, 1, "fail"); !strings.Contains(got, `"code":"RATE_LIMITED"`) {
 		t.Errorf("the new file is not in force: %s", got)
-	}
-	g.signal(syscall.SIGTERM)
-	if code := g.ends(); code != term.ExitOK {
-		t.Errorf("ended with %d: %s", code, g.said)
-	}
-}
-
-// TestReloadKeepsOldConfigurationOnError also checks that the log has the reasons, one per line.
-func TestReloadKeepsOldConfigurationOnError(t *testing.T) {
-	t.Parallel()
-	web := newWebServer(t)
-	g := newGate(t, configText(web.URL, ""))
-	g.write(t, configText(web.URL, "    tiemout: 3s\n    mode: strikt\n"))
-	g.signal(syscall.SIGHUP)
-	g.said.await("reload failed; still running the previous configuration", 2)
-	text := g.said.String()
-	for _, want := range []string{`8:5: an upstream has no key \"tiemout\"" hint="did you mean \"timeout\"?"`, `9:11: unknown mode \"strikt\"" hint=`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("it does not say %s:\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, `\n`) {
-		t.Errorf("a line has escapes in place of its end:\n%s", text)
-	}
-	if got := g.mustCall(t, 1, "echo"); got != fmt.Sprintf(fineAnswer, 1) {
-		t.Errorf("answered %s", got)
 	}
 	g.signal(syscall.SIGTERM)
 	if code := g.ends(); code != term.ExitOK {

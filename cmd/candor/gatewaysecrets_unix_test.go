@@ -6,20 +6,21 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// The query of an upstream's URL often contains its key. It is neither printed at the start nor by check, and a client cannot
+// The query of an upstream's URL often contains its key. It is not printed at the start or by check, and a client cannot
 // replace it.
 func TestConfiguredQueryStaysSecretAndFixed(t *testing.T) {
 	t.Parallel()
 	queries := make(chan string, 1)
 	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err != nil || strings.Contains(string(body), `"ping"`) {
+			return // the gateway's own request at its start
+		}
 		queries <- r.URL.RawQuery
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
@@ -30,27 +31,64 @@ func TestConfiguredQueryStaysSecretAndFixed(t *testing.T) {
 		t.Errorf("the log says %s", said)
 	}
 	for _, format := range []string{"text", "json"} {
-		out, err := exec.CommandContext(t.Context(), filepath.Join(installed(t), term.ProgramName), "gateway", "check", "--config", g.config, "--format", format).CombinedOutput()
-		if err != nil || strings.Contains(string(out), "hunter2secret") || !strings.Contains(string(out), "/mcp?apikey=…") {
-			t.Errorf("check says %s: %v", out, err)
+		out := printed(t, "gateway", "check", "--format", format, "--config", g.config)
+		if strings.Contains(out, "hunter2secret") || !strings.Contains(out, "/mcp?apikey=…") || strings.Contains(out, `"path":"/it/"`) != (format == "json") {
+			t.Errorf("check says %s", out)
 		}
 	}
-	for query, want := range map[string]string{
-		"": "apikey=hunter2secret&t=5", "tenant=a": "apikey=hunter2secret&t=5&tenant=a", "apikey=mine&tenant=a": "apikey=hunter2secret&t=5&tenant=a",
-		"%61pikey=mine": "apikey=hunter2secret&t=5", "APIKEY=mine": "apikey=hunter2secret&t=5", "a=1;apikey=mine": "apikey=hunter2secret&t=5",
-		"apikey[]=mine&a=b=c": "apikey=hunter2secret&t=5&a=b=c",
-	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.address+"/it/?"+query, strings.NewReader(toolCall("1", "x")))
-		if err != nil {
+	for _, query := range []string{"", "tenant=a", "apikey=mine"} {
+		if _, err := g.send(t.Context(), "/it/?"+query, toolCall("1", "x")); err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		if _, err := fetch(req); err != nil {
-			t.Fatal(err)
+		if got := <-queries; got != "apikey=hunter2secret&t=5" {
+			t.Errorf("client sends %q, the server receives %q", query, got)
 		}
-		if got := <-queries; got != want {
-			t.Errorf("client sends %q, the server receives %q, want %q", query, got, want)
+	}
+}
+
+// No server gets the tokens of Candor itself, which protect it from servers.
+func TestServersDoNotGetTheTokensOfCandor(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("TEST_CONSOLE_TOKEN", "hunter2-console")
+	t.Setenv("TEST_CLIENT_TOKEN", "hunter2-client")
+	file := filepath.Join(dir, "candor.yaml")
+	server := func(name string) []string { return []string{"sh", "-c", "env > " + filepath.Join(dir, name)} }
+	line := func(words []string) string { return `["` + strings.Join(words, `", "`) + `"]` }
+	config := "version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:0\ntoken: ${TEST_CLIENT_TOKEN}\nupstreams: {it: {command: " + line(server("gateway")) + "}}\n"
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mcp.json"), []byte(`{"mcpServers": {"a": {"command": "sh", "args": `+line(server("client")[1:])+`}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	console := []string{"--console", "--console-token-env", "TEST_CONSOLE_TOKEN"}
+	_ = command(t, append(append([]string{"wrap"}, console...), append([]string{"--"}, server("wrap")...)...)...).Run() // the server ends at once
+	_ = command(t, append([]string{"doctor", "--config", file, "--from", filepath.Join(dir, "mcp.json"), "--"}, server("doctor")...)...).Run()
+	if err := os.Rename(filepath.Join(dir, "gateway"), filepath.Join(dir, "checked")); err != nil {
+		t.Error(err)
+	}
+	router := command(t, "workbench", "dual", "--upstreams", file)
+	router.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}` +
+		"\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"router_call","arguments":{"tool":"x"}}}` + "\n")
+	_ = router.Run()
+	if err := os.Rename(filepath.Join(dir, "gateway"), filepath.Join(dir, "router")); err != nil {
+		t.Error(err)
+	}
+	g := gateAt(t, file, console...)
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	if _, err := g.send(t.Context(), "/it/", hello, "Authorization", "Bearer hunter2-client"); err != nil {
+		t.Fatal(err)
+	}
+	for name, secrets := range map[string]string{"wrap": "-console", "gateway": "-console -client", "checked": "-client", "router": "-client", "client": "-client", "doctor": "-client"} {
+		seen, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(seen), "HOME=") {
+			t.Errorf("%s: the server was not started: %v", name, err)
+		}
+		for _, secret := range strings.Fields(secrets) {
+			if strings.Contains(string(seen), "hunter2"+secret) {
+				t.Errorf("%s: the server has hunter2%s", name, secret)
+			}
 		}
 	}
 }
@@ -80,33 +118,12 @@ upstreams:
 	for name, want := range map[string]string{
 		"TEST_SEARCH_AUTH": "", "TEST_FILES_TOKEN": "", "API_TOKEN": "", "TEST_DB": "", "TEST_SHARED_TOKEN": "of-both", "MY_TOKEN": "of-both", "TEST_PLAIN": "plain",
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.address+"/it/", strings.NewReader(
+		got, err := g.send(t.Context(), "/it/",
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getenv","arguments":{"text":"`+name+`"},"_meta":{`+
-				`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		req.Header.Set("Mcp-Protocol-Version", "2026-07-28")
-		req.Header.Set("Mcp-Method", "tools/call")
-		req.Header.Set("Mcp-Name", "getenv")
-		got, err := fetch(req)
+				`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "getenv")
 		if err != nil || !strings.Contains(got, `"text":"`+want+`"`) {
 			t.Errorf("%s: the child has %s, want %q: %v", name, got, want, err)
 		}
-	}
-}
-
-// A request with a path of no upstream is refused with a ref, like every failure.
-func TestUnknownPathIsRefusedWithARef(t *testing.T) {
-	t.Parallel()
-	g := newGate(t, "version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:0\nupstreams:\n  it:\n    url: http://127.0.0.1:9/mcp\n")
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.address+"/other/", strings.NewReader(toolCall("1", "x")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := fetch(req); err != nil || strings.Contains(got, `"ref":""`) || !strings.Contains(got, `"ref":"`) {
-		t.Errorf("client gets %s: %v", got, err)
 	}
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -15,30 +14,20 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/gatewaycmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/internal/scripted"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// newLooseServer starts an MCP server over HTTP whose tool search checks less than its schema requires.
+// newLooseServer starts an MCP server over HTTP with a tool that checks less than its schema requires.
 func newLooseServer(t *testing.T) *httptest.Server {
 	t.Helper()
+	server := &scripted.Server{
+		Name: "loose", Tools: `{"name":"search","inputSchema":{"type":"object","additionalProperties":false,"required":["query"],"properties":{"query":{"type":"string"},"limit":{"type":"integer"}}}}`,
+		Script: func(m *wire.Message) (string, bool) { return scripted.Text("fine", false), m.MethodIs("tools/call") },
+	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		m := wire.Parse(body, wire.Limits{})
-		if err != nil || m.Kind() != wire.KindRequest {
-			w.WriteHeader(http.StatusAccepted)
-			return
-		}
-		result := `{"content":[{"type":"text","text":"fine"}]}`
-		switch string(m.Method()) {
-		case "initialize":
-			w.Header().Set("Mcp-Session-Id", "s1")
-			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"loose","version":"1"}}`
-		case "tools/list":
-			result = `{"tools":[{"name":"search","inputSchema":{"type":"object","additionalProperties":false,"required":["query"],
-				"properties":{"query":{"type":"string"},"limit":{"type":"integer"}}}}]}`
-		}
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
+		w.Header().Set("Mcp-Session-Id", "s1")
+		server.ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -47,14 +36,7 @@ func newLooseServer(t *testing.T) *httptest.Server {
 // post sends a request in the session and returns the body of the answer.
 func (g *gate) post(t *testing.T, body string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.address+"/it/", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	req.Header.Set("Mcp-Session-Id", "s1")
-	answer, err := fetch(req)
+	answer, err := g.send(t.Context(), "/it/", body, "Mcp-Session-Id", "s1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +67,7 @@ func printed(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-func TestGatewayStatusShowsWhatServersAccept(t *testing.T) {
+func TestGatewayStatusShowsCalls(t *testing.T) {
 	t.Parallel()
 	g := newLooseGate(t, "")
 	for i := range 3 {
@@ -101,7 +83,7 @@ func TestGatewayStatusShowsWhatServersAccept(t *testing.T) {
 	for _, want := range []string{
 		"UPSTREAM  BREAKER  CALLS  FAILED", "it        closed   6      1 (16.7 %)  0       0          0       ", " ms  ", "s ago\n",
 		"/it/ loose 1, MCP 2025-11-25, annotate, validation lenient, 6 calls, 0 open, 0 late responses\n",
-		"  last failure ", "candor/INVALID_ARGUMENTS of search, ref ", "search accepts /limit: type string (3 calls)",
+		"  last failure ", "candor/INVALID_ARGUMENTS of search, ref ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
@@ -115,9 +97,6 @@ func TestGatewayStatusShowsWhatServersAccept(t *testing.T) {
 		t.Errorf("health %+v", h)
 	}
 	if status.Ledger == nil || status.Ledger.Recorded == 0 || status.Started.IsZero() {
-		t.Errorf("%+v", status)
-	}
-	if len(status.Upstreams) != 1 || len(status.Upstreams[0].Tolerances) != 1 || status.Upstreams[0].Tolerances[0].Calls != 3 {
 		t.Errorf("%+v", status)
 	}
 }
@@ -141,13 +120,7 @@ upstreams:
 		}
 	}
 	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.address+"/dies/", strings.NewReader(hello))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	if answer, err := fetch(req); err != nil || !strings.Contains(answer, "UPSTREAM_GONE") {
+	if answer, err := g.send(t.Context(), "/dies/", hello); err != nil || !strings.Contains(answer, "UPSTREAM_GONE") {
 		t.Fatalf("answered %s, %v", answer, err)
 	}
 	admin := strings.TrimPrefix(g.admin, "http://")
@@ -162,26 +135,5 @@ upstreams:
 	}
 	if text := printed(t, "gateway", "status", "dies", "--admin", admin); strings.Contains(text, "/it/") || !strings.Contains(text, "/dies/") {
 		t.Errorf("the status of one upstream is %s", text)
-	}
-}
-
-func TestGatewayFileSetsValidationPerServerAndTool(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ settings, fails, passes string }{
-		{"    validate: strict\n", `{"query":"a","limit":"20"}`, `{"query":"a"}`},
-		{"    validate: off\n", "", `{}`},
-		{"    validate: strict\n    tools: {search: {validate: off}}\n", "", `{}`},
-		{"    validate: off\n    tools: {search: {validate: strict}}\n", `{"query":"a","limit":"20"}`, `{"query":"a"}`},
-	} {
-		g := newLooseGate(t, c.settings)
-		if answer := g.search(t, 10, c.passes); strings.Contains(answer, "isError") {
-			t.Errorf("%q: refused: %s", c.settings, answer)
-		}
-		if c.fails == "" {
-			continue
-		}
-		if answer := g.search(t, 11, c.fails); !strings.Contains(answer, "INVALID_ARGUMENTS") {
-			t.Errorf("%q: forwarded: %s", c.settings, answer)
-		}
 	}
 }

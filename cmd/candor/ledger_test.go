@@ -86,14 +86,14 @@ func copyKilled(from, to, chain string) error {
 	return os.WriteFile(name, data[:len(data)-25], 0o600)
 }
 
-func TestRepairAsksOnATerminal(t *testing.T) {
+func TestPruneAsksOnATerminal(t *testing.T) {
 	for answer, changed := range map[string]bool{"y\n": true, "yes\n": true, "\n": false, "n\n": false, "": false} {
 		dir := filepath.Join(t.TempDir(), "ledger")
-		if _, err := writeLedger(dir, true); err != nil {
+		if _, err := writeLedger(dir, false); err != nil {
 			t.Fatal(err)
 		}
-		code, out, _ := watched(answer, map[string]string{"NO_COLOR": "1"}, "ledger", "repair", dir)
-		if code != term.ExitOK || !strings.Contains(out, "Recover them? [y/N] ") || strings.Contains(out, "recovered test-") != changed {
+		code, out, _ := watched(answer, map[string]string{"NO_COLOR": "1"}, "ledger", "prune", dir, "--keep-bytes", "0")
+		if code != term.ExitOK || !strings.Contains(out, "Remove them? They cannot be restored. [y/N] ") || strings.Contains(out, "removed 1 segment") != changed {
 			t.Errorf("%q: exit code %d, output %s", answer, code, out)
 		}
 	}
@@ -120,5 +120,16 @@ func TestPrintableEscapesControlCharacters(t *testing.T) {
 		if got := term.Printable(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
+	}
+}
+
+// backdate sets the modification time of files to an hour ago.
+func backdate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: backdate FILE…")
+	}
+	for _, name := range args {
+		past := time.Now().Add(-time.Hour)
+		ts.Check(os.Chtimes(ts.MkAbs(name), past, past))
 	}
 }

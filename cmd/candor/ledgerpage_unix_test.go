@@ -15,7 +15,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kaiza"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 	"github.com/candor-mcp/candor/internal/testing/sweep"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -70,7 +70,7 @@ func TestLedgerPage(t *testing.T) {
 	}
 }
 
-// pageHome creates a folder whose path always has the same length, because paths are part of entries.
+// pageHome creates a folder with a path of constant length, because paths are part of entries.
 func pageHome(t *testing.T) string {
 	t.Helper()
 	dir := sweep.MemoryDir(t)
@@ -136,7 +136,7 @@ var pageDay = time.Date(2026, 11, 15, 4, 57, 36, 0, time.UTC)
 // between them; the chain is then written again.
 func (s *ledgerStory) write(instance string, begin time.Time, failures, padding int) {
 	s.t.Helper()
-	witness, err := plug.WitnessCopy(s.ledger(), func(name string) string {
+	witness, err := ledgerconfig.WitnessCopy(s.ledger(), func(name string) string {
 		return map[string]string{"HOME": s.home}[name]
 	})
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"os"
@@ -10,15 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/candor-mcp/candor/cmd/internal/cli"
 	"github.com/candor-mcp/candor/cmd/internal/cli/democmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
@@ -31,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	runParallelOnly()
 	_ = flag.Set("test.parallel", "6") // most tests wait for processes; -parallel takes precedence
-	testscript.Main(m, map[string]func(){term.ProgramName: main, "badserver": serveBadly})
+	testscript.Main(m, map[string]func(){term.ProgramName: main, "badserver": serveBadly, "shop": serveShop})
 }
 
 // runParallelOnly skips the tests that do not run in parallel in the short run with the race detector. There they take minutes and
@@ -53,8 +49,8 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		Setup:               quickStart(t),
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "roundtrip": roundtrip, "makeledger": makeLedger,
-			"makesessions": makeSessions, "maketasks": makeTasks, "tamper": tamper, "backdate": backdate, "change": change},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "makeledger": makeLedger,
+			"maketasks": makeTasks, "tamper": tamper, "backdate": backdate},
 	})
 }
 
@@ -120,31 +116,5 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
-	}
-}
-
-// roundtrip translates the errors of a file into every dialect A, from there into every dialect B and back, and requires the bytes of A.
-// It calls the command in-process because there are hundreds of translations; a script runs the program for some of them.
-func roundtrip(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 1 {
-		ts.Fatalf("usage: roundtrip FILE")
-	}
-	translate := func(from, to, text string) string {
-		var out, complaints bytes.Buffer
-		env := &term.Env{In: strings.NewReader(text), Out: term.NewOutput(&out, false), Err: &complaints, Getenv: ts.Getenv, Now: time.Now}
-		if code := cli.Run(env, []string{"translate", "--from", from, "--to", to}); code != term.ExitOK {
-			ts.Fatalf("translating %s to %s: exit code %d, %s\n%s", from, to, code, &complaints, text)
-		}
-		return out.String()
-	}
-	original := ts.ReadFile(args[0])
-	for _, a := range dialect.Names() {
-		want := translate("auto", a, original)
-		for _, b := range dialect.Names() {
-			got := translate(b, a, translate(a, b, want))
-			if got != want {
-				ts.Fatalf("%s to %s and back:\n got %s\nwant %s", a, b, got, want)
-			}
-		}
 	}
 }

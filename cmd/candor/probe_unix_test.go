@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -16,10 +15,10 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fakeupstream"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/internal/testing/sweep"
 )
 
@@ -81,16 +80,17 @@ func zooAddress(t *testing.T, defect string) string {
 	return ""
 }
 
-// TestProbeFindsEachZooDefect runs the shipped probe against the shipped zoo, one defect at a time: a quarter of the defects, or all
-// with -all. Package zoo has a test of all that starts no processes.
+// TestProbeFindsEachZooDefect runs the shipped probe against the shipped zoo, one defect at a time: those that package zoo cannot show
+// without processes, or all with -all.
 func TestProbeFindsEachZooDefect(t *testing.T) {
-	for i, d := range zoo.Defects() {
-		if i%sweep.Step(4, 10) != 0 {
+	process := []string{"oversize-dies", "banner", "keeps-on", "malformed-dies"}
+	for _, d := range zoo.Defects() {
+		if sweep.Step(2, 2) != 1 && d.Transport != "http" && !slices.Contains(process, d.ID) {
 			continue
 		}
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
-			if strings.HasPrefix(d.ID, "up-") && fake.Available() != nil {
+			if strings.HasPrefix(d.ID, "up-") && fakeupstream.Available() != nil {
 				return // the package of the fake upstream has a test that explains why
 			}
 			r := zooProbe(t, d)
@@ -116,7 +116,7 @@ func also(d zoo.Defect) (out []string) {
 // TestLearntProfileRaisesGrade probes, learns, wraps and probes again, and checks that the grade rises and the gateway accepts the profile.
 func TestLearntProfileRaisesGrade(t *testing.T) {
 	t.Parallel()
-	server := []string{shippedCandor(t), "zoo", "--personality", "masking"}
+	server := []string{shippedCandor(t), "zoo", "--defect", "masked-*"}
 	learnt := filepath.Join(t.TempDir(), "masking.yaml")
 	before := probing(t, append([]string{"--timeout", "2s", "--profile-out", learnt, "--"}, server...)...)
 	text, err := os.ReadFile(learnt)
@@ -142,87 +142,5 @@ func TestLearntProfileRaisesGrade(t *testing.T) {
 	}
 	if after.Grade >= before.Grade || after.Masked >= before.Masked {
 		t.Errorf("from %s with %d masked to %s with %d: %v", before.Grade, before.Masked, after.Grade, after.Masked, after.Findings)
-	}
-}
-
-// TestSameSeedGivesSameFindings probes an eighth of the zoo twice, or all of it with -all, at the same time.
-func TestSameSeedGivesSameFindings(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		return // it waits for tools that hang
-	}
-	args := []string{"--timeout", "2s", "--seed", "7", "--", shippedCandor(t), "zoo", "--deadline", "2s"}
-	for i, d := range zoo.Defects() {
-		if i%sweep.Step(8, 8) == 0 {
-			args = append(args, "--defect", d.ID)
-		}
-	}
-	var findings [2][]probe.Finding
-	t.Run("runs", func(t *testing.T) {
-		for i := range findings {
-			t.Run(strconv.Itoa(i), func(t *testing.T) {
-				t.Parallel()
-				findings[i] = probing(t, args...).Findings
-			})
-		}
-	})
-	if diff := cmp.Diff(findings[0], findings[1]); diff != "" || len(findings[0]) == 0 {
-		t.Errorf("%d findings: %s", len(findings[0]), diff)
-	}
-}
-
-// TestProbeRecognisesWorkbenchDialects probes the governed workspace: in the candor dialect every grade is A.
-func TestProbeRecognisesWorkbenchDialects(t *testing.T) {
-	for i, name := range []string{"candor", "system-error", "tool-error", "rpc", "dual", "dual-unified"} {
-		if i%sweep.Step(2, 6) != 0 {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			home := t.TempDir()
-			root := filepath.Join(home, "root")
-			if err := os.Mkdir(root, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			set := map[string]string{"candor": "candor", "system-error": "kaiza", "tool-error": "workrail", "rpc": "rpc", "dual": "dual", "dual-unified": "dual"}[name]
-			r := probing(t, "--rules", set, "--", shippedCandor(t), "workbench", "kaiza", "--root", root, "--state", filepath.Join(home, "state"), "--dialect", name)
-			if r.Dialect != name {
-				t.Errorf("it is taken for %q", r.Dialect)
-			}
-			if name != "candor" {
-				return
-			}
-			for _, tool := range append(r.Tools, r.Protocol) {
-				if tool.Grade != probe.GradeA {
-					t.Errorf("%s has the grade %q", tool.Tool, tool.Grade)
-				}
-			}
-			if r.Grade != probe.GradeA || len(r.Findings) > 0 {
-				t.Errorf("grade %s, %+v", r.Grade, r.Findings)
-			}
-		})
-	}
-}
-
-// TestProbeCountsDualInventory checks the table that was counted by hand, and wrongly, in the document.
-func TestProbeCountsDualInventory(t *testing.T) {
-	t.Parallel()
-	r := probing(t, "--yes", "--", shippedCandor(t), "zoo", "--personality", "dual")
-	patterns := map[probe.Pattern][]string{}
-	for _, tool := range r.Tools {
-		for p := range tool.Patterns {
-			if p == probe.PatternA || p == probe.PatternB {
-				patterns[p] = append(patterns[p], tool.Tool)
-			}
-		}
-		if len(tool.Codes) == 0 {
-			t.Errorf("%s has no codes", tool.Tool)
-		}
-	}
-	if len(r.Tools) != 27 || len(patterns[probe.PatternA]) != 19 || len(patterns[probe.PatternB]) != 8 {
-		t.Errorf("%d tools, %d of pattern A, %d of pattern B: %v", len(r.Tools), len(patterns[probe.PatternA]), len(patterns[probe.PatternB]), patterns)
-	}
-	if r.Dialect != "dual" {
-		t.Errorf("it is taken for %q", r.Dialect)
 	}
 }

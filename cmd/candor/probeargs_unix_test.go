@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
-// TestProbeRefusesAReportAsARun: a report has no observations, and a run without observations would pass.
+// TestProbeRefusesAReportAsARun: a report lacks observations, and a run without observations would pass.
 func TestProbeRefusesAReportAsARun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	text, err := json.Marshal(probe.Report{Version: 1, Rules: "agent", Grade: "D", Findings: []probe.Finding{{Rule: "EC001"}}})
@@ -25,12 +25,10 @@ func TestProbeRefusesAReportAsARun(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"probe", "--run", file}, {"probe", "--resume", file, "--", "true"}} {
-		out, err := command(t, args...).CombinedOutput()
-		ended, ok := errors.AsType[*exec.ExitError](err)
-		if !ok || ended.ExitCode() != term.ExitUsage || !strings.Contains(string(out), "is a report, not a run") || !strings.Contains(string(out), "--record") {
-			t.Errorf("%v: %v: %s", args, err, out)
-		}
+	out, err := command(t, "probe", "--run", file).CombinedOutput()
+	ended, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || ended.ExitCode() != term.ExitUsage || !strings.Contains(string(out), "is a report, not a run") || !strings.Contains(string(out), "--record") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

@@ -4,21 +4,19 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fakeupstream"
 )
 
 // TestProbeSkipsUpstreamWithoutNamespaces runs where no further namespace can be created. The real calls were meant for
 // the fake upstream, so even with permission for them nothing is called.
 func TestProbeSkipsUpstreamWithoutNamespaces(t *testing.T) {
 	t.Parallel()
-	if fake.Available() != nil {
+	if fakeupstream.Available() != nil {
 		return // no namespaces are available anyway; the package of the fake upstream has a test that explains why
 	}
 	for flag, want := range map[string]int{"--quiet": 0, "--yes": term.ExitUsage, "--allow=honest": term.ExitUsage} {
@@ -38,17 +36,5 @@ func TestProbeSkipsUpstreamWithoutNamespaces(t *testing.T) {
 		if code != want || !strings.Contains(text, "namespaces") || (want == 0) != strings.Contains(text, "EC002 masked-flag") {
 			t.Errorf("%s: exit code %d\n%s", flag, code, said)
 		}
-	}
-}
-
-// TestProbeFakesLoopbackServices has the address in an argument, and a tool that masks every failure of that service.
-func TestProbeFakesLoopbackServices(t *testing.T) {
-	t.Parallel()
-	if fake.Available() != nil {
-		return // the package of the fake upstream has a test that explains why
-	}
-	r := probing(t, "--timeout", "2s", "--fake-upstream", "--", shippedCandor(t), "zoo", "--defect", "up-masked", "--upstream", "http://127.0.0.1:9876/records")
-	if !slices.ContainsFunc(r.Findings, func(f probe.Finding) bool { return f.Rule == "EC001" && f.Tool == "up-masked" && f.Count > 5 }) {
-		t.Errorf("found %+v, skipped %v", r.Findings, r.Skipped)
 	}
 }

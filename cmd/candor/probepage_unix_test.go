@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	"github.com/candor-mcp/candor/internal/probe/rules"
 )
 
 // TestProbePageIsCurrent compares docs/probe.md with the output and the rules of the program.
@@ -25,14 +25,14 @@ func TestProbePageIsCurrent(t *testing.T) {
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != term.ExitFound {
 		t.Fatalf("%v: %s", err, said)
 	}
-	var rules strings.Builder
-	rules.WriteString("\n| rule | severity | finding | fixed by the gateway |\n|---|---|---|---|\n")
-	for _, r := range judge.Rules() {
-		fmt.Fprintf(&rules, "| %s | %s | %s | %s |\n", r.ID, r.Severity, r.Title, map[bool]string{true: "yes", false: "no"}[r.Outside])
+	var table strings.Builder
+	table.WriteString("\n| rule | severity | finding | fixed by the gateway |\n|---|---|---|---|\n")
+	for _, r := range rules.Rules() {
+		fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", r.ID, r.Severity, r.Title, map[bool]string{true: "yes", false: "no"}[r.Outside])
 	}
 	page := section(t, readPage(t), "<!-- output: go test ./cmd/candor -run PageAboutProbe -update -->\n", "<!-- end of the output -->",
 		"```console\n$ "+line+"\n"+string(said)+"```\n")
-	page = section(t, page, "<!-- rules -->\n", "<!-- end of the rules -->", rules.String())
+	page = section(t, page, "<!-- rules -->\n", "<!-- end of the rules -->", table.String())
 	if page == readPage(t) {
 		return
 	}

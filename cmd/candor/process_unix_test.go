@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/ledger"
@@ -29,6 +31,8 @@ type process struct {
 	lines *bufio.Scanner // reads out
 	said  *said          // standard error
 	trail string
+
+	cookies http.CookieJar // of the browser that has used the link to the console
 }
 
 // launch starts candor in a new folder, with the bad server in its PATH.
@@ -44,7 +48,7 @@ func launchIn(t *testing.T, home string, args ...string) *process {
 	p := &process{t: t, said: &said{more: make(chan struct{}, 1)}, trail: filepath.Join(home, "trail")}
 	p.cmd = exec.CommandContext(t.Context(), filepath.Join(bin, term.ProgramName), args...)
 	p.cmd.Dir, p.cmd.Stderr = home, p.said
-	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "CANDOR_LEDGER="+p.trail, "CANDOR_TEST_ADMIN="+adminToken, "CANDOR_TEST_KEY="+serverKey, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "CANDOR_LEDGER="+p.trail, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -53,9 +57,14 @@ func launchIn(t *testing.T, home string, args ...string) *process {
 		t.Fatal(err)
 	}
 	p.lines = bufio.NewScanner(p.out)
+	p.cmd.WaitDelay = 5 * time.Second
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // before its folder is removed; it may have ended
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	})
 	return p
 }
 

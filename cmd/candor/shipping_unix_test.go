@@ -21,7 +21,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// fleetRig is a home directory whose ledger is shipped to a folder.
+// fleetRig is a home directory with a ledger that is shipped to a folder.
 type fleetRig struct {
 	t           *testing.T
 	home, store string
@@ -163,7 +163,7 @@ func TestWrapKilledWhileShippingLosesAndRepeatsNothing(t *testing.T) {
 				if round == 4 {
 					_ = p.in.Close()
 				} else {
-					time.Sleep(rand.N(20 * time.Millisecond))
+					time.Sleep(rand.N(20 * time.Millisecond)) // the moment at which it is killed
 					p.signal(syscall.SIGKILL)
 				}
 				_ = p.cmd.Wait()

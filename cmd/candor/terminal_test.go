@@ -43,14 +43,6 @@ func TestTerminalGetsSummaryAndColour(t *testing.T) {
 	}
 }
 
-func TestTimeComesFromEnv(t *testing.T) {
-	envelope := `{"code":"TIMEOUT","message":"too slow","retry":{"kind":"retryable_immediate"}}`
-	_, out, _ := watched(envelope, nil, "translate", "--to", "candor")
-	if !strings.Contains(out, `"timestamp":"2026-01-02T15:04:05.000Z"`) {
-		t.Error(out)
-	}
-}
-
 // TestOddArgumentsDoNotPanic runs every command with odd arguments; each ends with one of the three codes.
 func TestOddArgumentsDoNotPanic(t *testing.T) {
 	t.Parallel()

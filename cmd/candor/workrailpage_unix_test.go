@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,12 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-const (
-	railPage      = "../../docs/workrail.md"
-	railPageBegin = "<!-- transcript: go test ./cmd/candor -run TestWorkrailPage -update -->\n```console\n"
-	railPageEnd   = "```\n<!-- end of the transcript -->"
-	railFileBegin = "<!-- the workflow of the transcript -->\n```yaml\n"
-)
+const railFileBegin = "<!-- the workflow of the transcript -->\n```yaml\n"
 
 // railStory runs the example of docs/workrail.md and records it, with fixed names for values that differ from run to run.
 type railStory struct {
@@ -60,7 +54,7 @@ func (s *railStory) say(text string) { s.WriteString(s.steady(text) + "\n") }
 func (s *railStory) connect() {
 	s.t.Helper()
 	var err error
-	if s.agent, err = startRail(s.binary, s.home, os.Environ(), "--state", "state", "--workflows", "workflows", "--quiet"); err != nil {
+	if s.agent, err = startBench(s.binary, s.home, os.Environ(), "workrail", "--state", "state", "--workflows", "workflows", "--quiet"); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -91,29 +85,13 @@ func (s *railStory) call(tool string, in map[string]any) *railAnswer {
 	return a
 }
 
-// person runs a command and records its output, as if the state were in its default folder.
-func (s *railStory) person(args ...string) {
-	s.t.Helper()
-	cmd := exec.CommandContext(s.t.Context(), s.binary, append(append([]string{"workbench", "workrail"}, args...), "--state", "state")...)
-	cmd.Dir = s.home
-	out, err := cmd.CombinedOutput()
-	s.say("$ candor workbench workrail " + strings.Join(args, " "))
-	for line := range strings.Lines(string(out)) {
-		s.say(strings.TrimRight(line, " \n"))
-	}
-	if err != nil {
-		s.say(fmt.Sprintf("(exit code %d)", cmd.ProcessState.ExitCode()))
-	}
-}
-
 // TestWorkrailPage runs the example of docs/workrail.md, with the workflow on that page, and compares the output.
 func TestWorkrailPage(t *testing.T) {
-	data, err := os.ReadFile(railPage)
+	data, err := os.ReadFile("../../docs/workrail.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := string(data)
-	_, file, ok := strings.Cut(page, railFileBegin)
+	_, file, ok := strings.Cut(string(data), railFileBegin)
 	file, _, ok2 := strings.Cut(file, "```\n")
 	if !ok || !ok2 {
 		t.Fatal("the page has no workflow")
@@ -126,20 +104,7 @@ func TestWorkrailPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.play()
-	head, rest, ok := strings.Cut(page, railPageBegin)
-	written, tail, ok2 := strings.Cut(rest, railPageEnd)
-	if !ok || !ok2 {
-		t.Fatal("the page has no place for the transcript")
-	}
-	if written == s.String() {
-		return
-	}
-	if !*update {
-		t.Fatalf("docs/workrail.md tells another story; -update writes this one:\n%s", s.String())
-	}
-	if err := os.WriteFile(railPage, []byte(head+railPageBegin+s.String()+railPageEnd+tail), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	checkTranscript(t, "../../docs/workrail.md", s.String())
 }
 
 func (s *railStory) play() {
@@ -150,17 +115,13 @@ func (s *railStory) play() {
 		"context": map[string]any{"files": []string{"lexer_old.go", "trace.go"}}})
 
 	s.say("\nThe agent's client crashes here. A new conversation knows nothing, and finds the session:\n")
-	_ = s.agent.cmd.Process.Kill()
-	_ = s.agent.cmd.Wait()
+	s.agent.Close(false)
 	s.connect()
 	s.call("resume_session", map[string]any{})
 	a = s.call("resume_session", map[string]any{"resumeToken": a.Data.Resume})
 
-	s.say("\nMeanwhile a person looks:\n")
 	session := a.Data.Session
-	s.person("sessions")
-
-	s.say("\nThe agent goes on. A token that was used before returns what was recorded, and one that is made up is refused:\n")
+	s.say("\nThe agent continues. A token that was used before returns what was recorded, and one that is made up is refused:\n")
 	used := a.token()
 	a = s.call("continue_workflow", map[string]any{"continueToken": used, "notes": "Removed lexer_old.go; the tests pass."})
 	s.call("continue_workflow", map[string]any{"continueToken": used, "notes": "Removed both files."})
@@ -170,14 +131,11 @@ func (s *railStory) play() {
 	if a.Data.Kind != "completed" {
 		s.t.Errorf("it ends with %q", a.Text)
 	}
-	if err := s.agent.stop(); err != nil {
-		s.t.Error(err)
-	}
 
 	s.say("\nLater a disk loses a bit:\n")
 	s.damage(session)
-	s.person("doctor")
-	s.person("show", session)
+	s.call("session_health", map[string]any{"sessionId": session})
+	s.agent.stop()
 }
 
 // damage changes one byte of a recorded event.

@@ -73,22 +73,6 @@ func TestWrapClosesLedgerIfReaderIsGone(t *testing.T) {
 	}
 }
 
-// TestWrapRecordsHangupAsCancellation: the gateway is not draining, its client has disconnected.
-func TestWrapRecordsHangupAsCancellation(t *testing.T) {
-	t.Parallel()
-	p := launch(t, "wrap", "--", "badserver")
-	p.say(toolCall("1", "hang"))
-	p.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-	p.hear()
-	_ = p.in.Close()
-	if code := p.ends(); code != term.ExitOK {
-		t.Errorf("ended with %d: %s", code, p.said)
-	}
-	if codes := p.recorded(); len(codes) != 1 || codes["CANCELLED"] != 1 {
-		t.Errorf("recorded %v", codes)
-	}
-}
-
 // TestWrapReportsReasonOfNPM checks that the message has the line with npm's reason, not its last line, which names a log file.
 func TestWrapReportsReasonOfNPM(t *testing.T) {
 	t.Parallel()

@@ -3,15 +3,12 @@
 // Package kg has the codes of the domain kg: a store of subject, predicate and object triples.
 package kg
 
-import (
-	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/codetable"
-)
+import "github.com/candor-mcp/candor"
 
 // The codes of the domain kg.
-var (
-	// Full is kg/E_KG_FULL, number 2400. The knowledge graph is full.
-	Full = candor.CodeAt(codetable.At(23))
-	// InvalidTriple is kg/E_KG_INVALID_TRIPLE, number 2401. The triple is not complete.
-	InvalidTriple = candor.CodeAt(codetable.At(24))
+const (
+	// Full is kg/E_KG_FULL. The knowledge graph is full.
+	Full candor.Code = 2400
+	// InvalidTriple is kg/E_KG_INVALID_TRIPLE. The triple is incomplete.
+	InvalidTriple candor.Code = 2401
 )

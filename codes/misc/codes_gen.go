@@ -3,13 +3,10 @@
 // Package misc has the codes of the domain misc: failures without a more exact code.
 package misc
 
-import (
-	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/codetable"
-)
+import "github.com/candor-mcp/candor"
 
 // The codes of the domain misc.
-var (
-	// Misc is misc/E_MISC, number 2900. Something failed that has no code of its own yet.
-	Misc = candor.CodeAt(codetable.At(44))
+const (
+	// Misc is misc/E_MISC. The failure does not have its own code yet.
+	Misc candor.Code = 2900
 )

@@ -3,13 +3,10 @@
 // Package ratelimit has the codes of the domain rate-limit: a server protecting itself from too many calls.
 package ratelimit
 
-import (
-	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/codetable"
-)
+import "github.com/candor-mcp/candor"
 
 // The codes of the domain rate-limit.
-var (
-	// Exceeded is rate-limit/E_RL_EXCEEDED, number 3000. Too many calls arrived in a short time.
-	Exceeded = candor.CodeAt(codetable.At(45))
+const (
+	// Exceeded is rate-limit/E_RL_EXCEEDED. Too many calls arrived in a short time.
+	Exceeded candor.Code = 3000
 )

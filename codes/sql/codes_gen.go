@@ -3,15 +3,12 @@
 // Package sql has the codes of the domain sql: talking to a relational database.
 package sql
 
-import (
-	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/codetable"
-)
+import "github.com/candor-mcp/candor"
 
 // The codes of the domain sql.
-var (
-	// Conn is sql/E_SQL_CONN, number 2600. The database could not be reached.
-	Conn = candor.CodeAt(codetable.At(29))
-	// Query is sql/E_SQL_QUERY, number 2601. The database rejected the query.
-	Query = candor.CodeAt(codetable.At(30))
+const (
+	// Conn is sql/E_SQL_CONN. The database could not be reached.
+	Conn candor.Code = 2600
+	// Query is sql/E_SQL_QUERY. The database rejected the query.
+	Query candor.Code = 2601
 )

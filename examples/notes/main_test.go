@@ -73,7 +73,7 @@ func TestEveryFailureOfTheExampleIsHonest(t *testing.T) {
 		t.Errorf("a bad line: %s", line.Bytes())
 	}
 	failed(t, &argument, "INVALID_ARGUMENTS", "/name", "string")
-	failed(t, &file, "FILE_NOT_FOUND")
+	failed(t, &file, "FILE_NOT_FOUND", "nothing.md does not exist.")
 	if strings.Contains(string(file.Bytes()), dir) {
 		t.Errorf("a folder is shown: %s", file.Bytes())
 	}
@@ -114,7 +114,7 @@ func failures(t *testing.T, dir string) int {
 		t.Fatal(err)
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	count, err := export.Count(t.Context(), r, export.ByCode, ledger.ReadOptions{})
+	count, err := export.Count(t.Context(), r, "code", ledger.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,17 @@
 // It does not import package candor, because candor is generated from it.
 package catalogue
 
-import "slices"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // Catalogue is the content of spec/catalogue.json.
 type Catalogue struct {
@@ -33,6 +43,7 @@ type Code struct {
 	Class     string   `json:"class"`
 	Retry     string   `json:"retry"`
 	AfterMs   int64    `json:"afterMs,omitempty"`
+	Effect    string   `json:"effect,omitempty"` // EffectNone, or "" if the call may have taken effect
 	Since     string   `json:"since"`
 	Status    string   `json:"status"`
 	Successor string   `json:"successor,omitempty"` // domain/SYMBOL that replaces a deprecated code
@@ -50,6 +61,9 @@ const (
 	RetryImmediate = "retryable_immediate"
 	RetryAfterMs   = "retryable_after_ms"
 )
+
+// EffectNone is the effect of a code with which a call is refused before it begins, or after which it is rolled back.
+const EffectNone = "none"
 
 // The states of a code.
 const (
@@ -124,6 +138,72 @@ func (c *Catalogue) Symbols() []string {
 	return slices.Compact(out)
 }
 
+// ClassMeaning returns what to do about errors of a class, or "".
+func ClassMeaning(name string) string {
+	for _, c := range Classes() {
+		if c.Name == name {
+			return c.Do
+		}
+	}
+	return ""
+}
+
 func knownClass(name string) bool {
 	return slices.ContainsFunc(Classes(), func(c Class) bool { return c.Name == name })
+}
+
+// Load reads a catalogue file. It returns an error for unknown members, because a misspelt one would otherwise be ignored. It does
+// not check the content: see [Catalogue.Check].
+func Load(path string) (*Catalogue, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogue: %w", err)
+	}
+	c, err := Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Parse reads a catalogue. It finds the lines of domains and codes if each begins on a separate line.
+func Parse(data []byte) (*Catalogue, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	c := &Catalogue{}
+	if err := dec.Decode(c); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("text after the catalogue")
+	}
+	domains, codes := c.Domains, c.Codes
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		switch line = bytes.TrimSpace(line); {
+		case bytes.HasPrefix(line, []byte(`{"name":`)) && len(domains) > 0:
+			domains[0].Line, domains = number, domains[1:]
+		case bytes.HasPrefix(line, []byte(`{"symbol":`)) && len(codes) > 0:
+			codes[0].Line, codes = number, codes[1:]
+		}
+	}
+	return c, nil
+}
+
+// prose reports whether text is complete, plain sentences: it ends with a full stop and has no line breaks, double spaces, control
+// characters or placeholders.
+func prose(text string) bool {
+	if text == "" || !strings.HasSuffix(text, ".") || text != strings.TrimSpace(text) || strings.Contains(text, "  ") {
+		return false
+	}
+	return !strings.ContainsFunc(text, unicode.IsControl) && !strings.ContainsAny(text, "%<>$")
+}
+
+// sentence reports whether text is exactly one such sentence that begins with a capital letter and has no braces of a template.
+func sentence(text string) bool {
+	if !prose(text) || strings.ContainsAny(text, "{}!?;") || !unicode.IsUpper([]rune(text)[0]) {
+		return false
+	}
+	return !strings.Contains(strings.TrimSuffix(text, "."), ". ")
 }

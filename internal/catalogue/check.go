@@ -31,7 +31,7 @@ var rpcNumbers = []int{-32700, -32600, -32601, -32602, -32603, -32020, -32021, -
 func RPCNumbers() []int { return slices.Clone(rpcNumbers) }
 
 // complete names the domains that contain the whole vocabulary of another system. Every code of that system must be usable, so
-// none of their codes may be reserved.
+// no code of theirs may be reserved.
 var complete = []string{"kaiza", "workrail", "blockers", "dual"}
 
 // repeatable names the classes for which the same call may succeed later. The others require a change first, so advice to send the
@@ -39,8 +39,8 @@ var complete = []string{"kaiza", "workrail", "blockers", "dual"}
 var repeatable = []string{"rate_limited", "unavailable", "timeout", "conflict", "internal"}
 
 // Check checks the whole catalogue and returns every fault it finds, each with its line and code, or nil.
-func (c *Catalogue) Check(rules *contradiction.Rules, released []Release) error {
-	k := &checker{c: c, rules: rules}
+func (c *Catalogue) Check(released []Release) error {
+	k := &checker{c: c}
 	if c.Version != 1 {
 		k.fault(1, "version", "is %d, and only 1 is known", c.Version)
 	}
@@ -57,7 +57,6 @@ func (c *Catalogue) Check(rules *contradiction.Rules, released []Release) error 
 // checker collects all faults of the file, not only the first.
 type checker struct {
 	c      *Catalogue
-	rules  *contradiction.Rules
 	faults []error
 }
 
@@ -94,6 +93,7 @@ func (k *checker) code(c *Code) {
 	k.unless(knownClass(c.Class), c, "class %q is not in the closed set", c.Class)
 	k.unless(c.RPC == 0 || slices.Contains(rpcNumbers, c.RPC), c, "rpc %d is none of %v", c.RPC, rpcNumbers)
 	k.unless(versionForm.MatchString(c.Since), c, "since %q is not a version such as 0.1.0", c.Since)
+	k.unless(c.Effect == "" || c.Effect == EffectNone, c, "effect %q is not %q", c.Effect, EffectNone)
 	k.number(c)
 	k.retry(c)
 	k.status(c)
@@ -147,7 +147,7 @@ func (k *checker) texts(c *Code) {
 	k.unless(len(c.Action) <= MaxAction, c, "action has %d bytes, more than %d", len(c.Action), MaxAction)
 	k.unless(c.Note == "" || prose(c.Note), c, "note must be plain sentences that end with a full stop")
 	for _, text := range []string{c.Message, c.Action} {
-		phrase, bad := Contradicts(k.rules, c.Retry, text)
+		phrase, bad := contradiction.Find(c.Retry, text)
 		k.unless(!bad, c, "%q contradicts %s: %s", phrase, c.Retry, text)
 	}
 }
@@ -178,7 +178,7 @@ func (k *checker) unique() {
 func (k *checker) order() {
 	for i := range k.c.Codes {
 		if c := &k.c.Codes[i]; i > 0 && k.c.Codes[i-1].Number > c.Number {
-			k.fault(c.Line, c.ID(), "number %d stands behind %d; codes are sorted by number", c.Number, k.c.Codes[i-1].Number)
+			k.fault(c.Line, c.ID(), "number %d comes after %d; codes are sorted by number", c.Number, k.c.Codes[i-1].Number)
 		}
 	}
 }

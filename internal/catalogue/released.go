@@ -87,7 +87,7 @@ func (k *checker) released(released []Release) {
 	for _, r := range released {
 		c := k.c.Find(r.ID)
 		if c == nil {
-			k.faults = append(k.faults, fmt.Errorf("released line %d: %s %d is gone; a released code is never renamed or removed", r.Line, r.ID, r.Number))
+			k.faults = append(k.faults, fmt.Errorf("released line %d: %s %d is missing; a released code is never renamed or removed", r.Line, r.ID, r.Number))
 			continue
 		}
 		k.unless(c.Number == r.Number, c, "was released as number %d and cannot become %d", r.Number, c.Number)

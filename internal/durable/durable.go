@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 )
 
@@ -17,10 +18,10 @@ func WriteFile(root *os.Root, name string, data []byte, mode fs.FileMode) error 
 	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
 	temporary := path.Join(path.Dir(name), "."+path.Base(name)+"."+hex.EncodeToString(random[:])+".tmp")
 	if err := writeNew(root, temporary, data, mode); err != nil {
-		return errors.Join(err, ignoreMissing(root.Remove(temporary)))
+		return errors.Join(err, IgnoreMissing(root.Remove(temporary)))
 	}
 	if err := root.Rename(temporary, name); err != nil {
-		return errors.Join(err, ignoreMissing(root.Remove(temporary)))
+		return errors.Join(err, IgnoreMissing(root.Remove(temporary)))
 	}
 	return SyncDir(root, path.Dir(name))
 }
@@ -37,6 +38,35 @@ func writeNew(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
+// MkdirAll creates a folder and its parents, with mode 0700. If the name of a folder is not durable, its content is not either.
+func MkdirAll(dir string) error {
+	if isFolder(dir) {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := MkdirAll(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		if isFolder(dir) {
+			return nil // another process created it first
+		}
+		return err
+	}
+	root, err := os.OpenRoot(above)
+	if err != nil {
+		return err
+	}
+	return errors.Join(SyncDir(root, "."), root.Close())
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
 // SyncDir makes the names in a folder durable. Windows needs no sync of folders.
 func SyncDir(root *os.Root, name string) error {
 	dir, err := root.Open(name)
@@ -49,7 +79,8 @@ func SyncDir(root *os.Root, name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-func ignoreMissing(err error) error {
+// IgnoreMissing returns err, or nil if it means that a file does not exist.
+func IgnoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

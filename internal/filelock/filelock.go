@@ -12,6 +12,19 @@ import (
 // ErrLocked means that another open file holds the lock.
 var ErrLocked = errors.New("locked by another open file")
 
+// Open opens and locks a file below root, which is created if it does not exist. The lock belongs to the returned
+// file: a second Open, even by the same process, fails with [ErrLocked]. Closing the file releases the lock.
+func Open(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := TryLock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // Wait is [Open], but tries again while another open file holds the lock: until wait has passed, when the error is
 // [ErrLocked], or until ctx ends, when it is the error of ctx.
 func Wait(ctx context.Context, root *os.Root, name string, wait time.Duration) (*os.File, error) {

@@ -8,10 +8,5 @@ import (
 	"os"
 )
 
-// Open fails: this system has no file locks.
-func Open(*os.Root, string) (*os.File, error) {
-	return nil, fmt.Errorf("file locks: %w", errors.ErrUnsupported)
-}
-
 // TryLock fails: this system has no file locks.
 func TryLock(*os.File) error { return fmt.Errorf("file locks: %w", errors.ErrUnsupported) }

@@ -7,19 +7,6 @@ import (
 	"unsafe"
 )
 
-// Open opens and locks a file below root, which is created if it does not exist. The lock belongs to the returned
-// file: a second Open, even by the same process, fails with [ErrLocked]. Closing the file releases the lock.
-func Open(root *os.Root, name string) (*os.File, error) {
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := TryLock(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
 // Arguments and results of LockFileEx.
@@ -32,7 +19,7 @@ const (
 // TryLock locks an open file as [Open] does. It does not wait: it returns [ErrLocked] if another open file holds the
 // lock.
 //
-// Locks are mandatory on Windows: others can neither read nor write locked bytes. So TryLock locks one byte far after
+// Locks are mandatory on Windows: others cannot read or write locked bytes. So TryLock locks one byte far after
 // the end of any file, and the content stays readable.
 func TryLock(f *os.File) error {
 	raw, err := f.SyscallConn()

@@ -1,10 +1,11 @@
 package foreign
 
-import "strings"
-
-// adviceLeads begin a line of advice.
-var adviceLeads = []string{"suggestion:", "suggestions:", "hint:", "tip:", "possible solutions:", "possible solution:", "recommendation:", "how to fix:", "to fix this:", "fix:", "next steps:", "next step:",
-	"resolution:", "recovery:", "troubleshooting:", "💡", "help:", "solution:", "try:", "建议：", "建议:", "提示：", "提示:"}
+import (
+	"cmp"
+	"html"
+	"regexp"
+	"strings"
+)
 
 // splitAdvice records advice in separate lines after the sentence and returns the text before it. A text that is only advice is
 // returned whole.
@@ -32,7 +33,7 @@ func (r *reader) splitAdvice(s string) string {
 func adviceLead(line string) (int, bool) {
 	trimmed := strings.TrimLeft(line, " *-#>")
 	low := lowerASCII(trimmed)
-	for _, lead := range adviceLeads {
+	for _, lead := range tables().AdviceLeads {
 		if strings.HasPrefix(low, lead) {
 			return len(line) - len(trimmed) + len(lead), true
 		}
@@ -60,25 +61,67 @@ func (r *reader) provide(rest string) {
 	}
 }
 
-// requestLeads precede the id of a request in the peer's log.
-var requestLeads = []string{"request id", "request_id", "requestid", "request-id", "correlation id", "correlation_id", "correlationid", "trace id", "trace_id", "traceid", "incident id", "error id", "reference id", "x-request-id", "activity id"}
+// requestIDs are the names before the id of a request in the peer's log, as in "(request id: req_123)".
+var requestIDs = regexp.MustCompile(`(?i)(?:^|[^a-z_])(?:(?:x-)?request|correlation|trace|incident|error|reference|activity)[ _-]?id[ :="'~≈()\t\\]*([\w:.-]{6,128})`)
 
-// requestOf finds the peer's reference: "(request id: req_123)".
+// requestOf finds the peer's reference.
 func (r *reader) requestOf(s string) {
-	low := lowerASCII(s)
-	for _, lead := range requestLeads {
-		rest, ok := after(s, low, lead)
-		if !ok {
-			continue
-		}
-		end := 0
-		for end < len(rest) && (isLetter(rest[end]) || isDigit(rest[end]) || strings.IndexByte("-_:.", rest[end]) >= 0) {
-			end++
-		}
-		id := strings.TrimRight(rest[:end], ".:-_")
-		if len(id) >= 6 && len(id) <= 128 && strings.ContainsAny(id, "0123456789") {
+	for _, m := range requestIDs.FindAllStringSubmatch(s, -1) {
+		if id := strings.TrimRight(m[1], ".:-_"); len(id) >= 6 && strings.ContainsAny(id, "0123456789") {
 			keep(&r.said.RequestID, id)
 			return
 		}
 	}
+}
+
+// cutPage splits a text at an HTML document that it contains.
+func cutPage(s string) (before, page string, ok bool) {
+	low := lowerASCII(s)
+	at := -1
+	for _, open := range []string{"<!doctype html", "<html", "<head>", "<body"} {
+		if i := strings.Index(low, open); i >= 0 && (at < 0 || i < at) {
+			at = i
+		}
+	}
+	if at < 0 || !strings.Contains(low[at:], "</") {
+		return s, "", false
+	}
+	return strings.TrimSpace(s[:at]), s[at:], true
+}
+
+// page reads an HTML error page: the status and the sentence from its title or heading.
+func (r *reader) page(page string) string {
+	r.said.Page = true
+	title, heading := element(page, titles), element(page, headings)
+	r.statusOf(title)
+	r.statusOf(heading)
+	switch {
+	case isIndex(title) || title == "":
+		title = heading
+	case strings.EqualFold(title, "error"):
+		title = cmp.Or(heading, title)
+	}
+	if title == "" {
+		title = clip(plainText(page), 200)
+	}
+	return title
+}
+
+var (
+	titles   = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title`)
+	headings = regexp.MustCompile(`(?is)<h1[^>]*>(.*?)</h1`)
+	tags     = regexp.MustCompile(`<[^>]*>?`)
+)
+
+// element returns the text inside the first element that matches.
+func element(page string, form *regexp.Regexp) string {
+	if m := form.FindStringSubmatch(page); m != nil {
+		return html.UnescapeString(plainText(m[1]))
+	}
+	return ""
+}
+
+// plainText returns a text without tags and line breaks.
+func plainText(s string) string {
+	return strings.Join(strings.Fields(tags.ReplaceAllString(s, " ")), " ")
 }

@@ -1,90 +1,50 @@
 package foreign_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/testing/corpus"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// record is one exchange with a real server. The corpus is not in the repository.
-type record struct {
-	Server  string          `json:"server"`
-	Tool    string          `json:"tool"`
-	Group   string          `json:"group"`
-	Case    string          `json:"case"`
-	Pattern string          `json:"pattern"`
-	Field   json.RawMessage `json:"field"`
-	Names   bool            `json:"names_field"`
-	Kept    bool            `json:"retry_after_kept"`
-	Request struct {
-		Params struct {
-			Arguments json.RawMessage `json:"arguments"`
-		} `json:"params"`
-	} `json:"request"`
-	Response json.RawMessage `json:"response"`
-}
-
-// corpusFile opens a file of the corpus, or skips the test.
-func corpusFile(t *testing.T, name string) *bufio.Scanner {
+// load reads a recording, or skips the test.
+func load(t *testing.T, name string) []corpus.Record {
 	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", "corpus", name)
-	f, err := os.Open(path)
-	if err != nil {
-		t.Skipf("the corpus of real servers is not here (%s): this test measures on it and is skipped without it", name)
+	records, err := corpus.Load(name)
+	if errors.Is(err, corpus.ErrAbsent) {
+		t.Skip(err)
 	}
-	t.Cleanup(func() { _ = f.Close() })
-	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 64<<20)
-	return lines
+	return records
 }
 
-func corpus(t *testing.T) []record {
+// failures returns the recorded failures.
+func failures(t *testing.T) []corpus.Record {
 	t.Helper()
-	var out []record
-	for lines := corpusFile(t, "real-servers.jsonl.gz"); lines.Scan(); {
-		var r record
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
-		if r.Pattern == "protocol_error" || strings.HasPrefix(r.Pattern, "isError_") || strings.HasPrefix(r.Pattern, "success_masking_") {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(load(t, corpus.Failures), func(r corpus.Record) bool { return !r.Flagged() && !r.Masked() })
 }
 
 // schemas maps server and tool to the names of its arguments.
 func schemas(t *testing.T) map[string]map[string]bool {
 	t.Helper()
+	tools, err := corpus.Tools()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := make(map[string]map[string]bool)
-	for lines := corpusFile(t, "tools.jsonl.gz"); lines.Scan(); {
-		var line struct {
-			Server string `json:"server"`
-			Tools  []struct {
-				Name   string `json:"name"`
-				Schema any    `json:"inputSchema"`
-			} `json:"tools"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			t.Fatal(err)
-		}
-		for _, tool := range line.Tools {
-			names := make(map[string]bool)
-			properties(tool.Schema, names)
-			out[line.Server+" "+tool.Name] = names
-		}
+	for _, tool := range tools {
+		names := make(map[string]bool)
+		var schema any
+		_ = json.Unmarshal(tool.Input, &schema)
+		properties(schema, names)
+		out[tool.Server+" "+tool.Name] = names
 	}
 	return out
 }
@@ -108,16 +68,13 @@ func properties(schema any, into map[string]bool) {
 	}
 }
 
-func (r record) args() wire.Value {
-	v, err := wire.ParseValue(r.Request.Params.Arguments, wire.Limits{})
-	if err != nil {
-		return wire.Value{}
-	}
-	return v
+func argumentsOf(r *corpus.Record) wire.Value {
+	v, _ := wire.ParseValue(r.Request, wire.Limits{})
+	return v.Path("params", "arguments")
 }
 
 // read reads a response as package contract does: a JSON-RPC error or a result.
-func (r record) read(t *testing.T) foreign.Said {
+func read(t *testing.T, r *corpus.Record) foreign.Said {
 	t.Helper()
 	v, err := wire.ParseValue(r.Response, wire.Limits{AllowLoneSurrogates: true})
 	if err != nil {
@@ -126,20 +83,9 @@ func (r record) read(t *testing.T) foreign.Said {
 	if e, ok := v.Get("error"); ok {
 		code, _ := e.Path("code").Int64()
 		message, _ := e.Path("message").Str()
-		return foreign.ReadRPC(code, message, e.Path("data"), r.args())
+		return foreign.ReadRPC(code, message, e.Path("data"), argumentsOf(r))
 	}
-	return foreign.ReadResult(v.Path("result"), r.args())
-}
-
-func (r record) fieldNames() []string {
-	var one string
-	var many []string
-	if json.Unmarshal(r.Field, &one) == nil {
-		many = strings.Split(one, ",")
-	} else {
-		_ = json.Unmarshal(r.Field, &many)
-	}
-	return many
+	return foreign.ReadResult(v.Path("result"), argumentsOf(r))
 }
 
 func last(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
@@ -149,21 +95,21 @@ func TestCorpusFieldsAreNamed(t *testing.T) {
 	known := schemas(t)
 	var total, hit, issues, wrong, judged int
 	servers := map[string][2]int{}
-	for _, rec := range corpus(t) {
-		if rec.Group != "validation" || !rec.Names || len(rec.Field) == 0 || string(rec.Field) == "null" {
+	for _, rec := range failures(t) {
+		if rec.Group != "validation" || !rec.NamesField || rec.Field == "" {
 			continue
 		}
-		said := rec.read(t)
+		said := read(t, &rec)
 		total++
 		found := false
 		for _, is := range said.Issues {
 			issues++
-			for _, f := range rec.fieldNames() {
+			for _, f := range strings.Split(rec.Field, ",") {
 				found = found || last(is.Path) == f
 			}
 			if names := known[rec.Server+" "+rec.Tool]; names != nil && !said.OfRequest && is.Path != "" {
 				judged++
-				if !names[last(is.Path)] && !strings.Contains(string(rec.Request.Params.Arguments), `"`+last(is.Path)+`"`) && strings.Trim(last(is.Path), "0123456789") != "" {
+				if !names[last(is.Path)] && !strings.Contains(string(argumentsOf(&rec).Raw()), `"`+last(is.Path)+`"`) && strings.Trim(last(is.Path), "0123456789") != "" {
 					wrong++
 					t.Logf("odd name %s %s: %q in %.300s", rec.Server, rec.Case, is.Path, rec.Response)
 				}
@@ -175,7 +121,7 @@ func TestCorpusFieldsAreNamed(t *testing.T) {
 			hit++
 			n[0]++
 		} else {
-			t.Logf("missed %s %s %s: %v in %.500s args %s", rec.Server, rec.Case, rec.Field, said.Issues, rec.Response, rec.Request.Params.Arguments)
+			t.Logf("missed %s %s %s: %v in %.500s args %s", rec.Server, rec.Case, rec.Field, said.Issues, rec.Response, argumentsOf(&rec).Raw())
 		}
 		servers[rec.Server] = n
 	}
@@ -193,41 +139,6 @@ func TestCorpusFieldsAreNamed(t *testing.T) {
 	}
 }
 
-// mislabelled reports whether the label of a record is provably wrong. One record is marked as keeping the upstream's Retry-After,
-// but its bytes have neither the word "retry" nor a number of seconds.
-func mislabelled(rec record) bool {
-	return rec.Kept && !strings.Contains(strings.ToLower(string(rec.Response)), "retry")
-}
-
-// TestCorpusDelaysAreKept measures how many delays that reached the client are found.
-func TestCorpusDelaysAreKept(t *testing.T) {
-	var kept, got, moments, elsewhere int
-	for _, rec := range corpus(t) {
-		if rec.Group != "upstream" {
-			continue
-		}
-		said := rec.read(t)
-		if rec.Case == "up_429" && rec.Kept && !mislabelled(rec) {
-			kept++
-			if said.Delayed && said.RetryAfter == 7*time.Second {
-				got++
-			} else {
-				t.Logf("kept but not found: %v %.3000s", said.RetryAfter, rec.Response)
-			}
-		} else if said.Delayed {
-			elsewhere++
-			t.Logf("%s %s: %v in %.400s", rec.Server, rec.Case, said.RetryAfter, rec.Response)
-		}
-		if !said.RetryAt.IsZero() {
-			moments++
-		}
-	}
-	t.Logf("delays: %d of %d kept ones, %d more, %d points in time", got, kept, elsewhere, moments)
-	if got != kept {
-		t.Errorf("found %d of %d delays", got, kept)
-	}
-}
-
 var statusPhrases = map[string][]string{
 	"up_401": {"401", "Unauthorized"}, "up_404": {"404", "Not Found"}, "up_429": {"429", "Too Many Requests"}, "up_500": {"500", "Internal Server Error"},
 }
@@ -235,12 +146,12 @@ var statusPhrases = map[string][]string{
 // TestCorpusStatusesAreFound measures how many statuses that are in the bytes, as a number or by their phrase, are found.
 func TestCorpusStatusesAreFound(t *testing.T) {
 	var total, hit, other int
-	for _, rec := range corpus(t) {
+	for _, rec := range failures(t) {
 		marks := statusPhrases[rec.Case]
 		if marks == nil {
 			continue
 		}
-		said := rec.read(t)
+		said := read(t, &rec)
 		if !standsIn(string(rec.Response), marks) {
 			if said.Status != 0 && said.Status != statusNumber(rec.Case) {
 				other++

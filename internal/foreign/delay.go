@@ -23,56 +23,24 @@ func (r *reader) moment(t time.Time) {
 
 // units are the words for a unit of time after a number.
 var units = map[string]time.Duration{
-	"ms": time.Millisecond, "msec": time.Millisecond, "msecs": time.Millisecond, "millis": time.Millisecond, "millisecond": time.Millisecond, "milliseconds": time.Millisecond, "毫秒": time.Millisecond,
-	"s": time.Second, "sec": time.Second, "secs": time.Second, "second": time.Second, "seconds": time.Second, "秒": time.Second, "sekunden": time.Second, "segundos": time.Second, "secondes": time.Second,
-	"초": time.Second, "секунд": time.Second, "секунды": time.Second, "secondi": time.Second, "segundo": time.Second, "sekunde": time.Second,
-	"минут": time.Minute, "минуты": time.Minute, "minutos": time.Minute, "minuti": time.Minute, "분": time.Minute, "stunden": time.Hour, "heures": time.Hour, "horas": time.Hour, "ore": time.Hour, "часов": time.Hour, "часа": time.Hour,
-	"m": time.Minute, "min": time.Minute, "mins": time.Minute, "minute": time.Minute, "minutes": time.Minute, "分钟": time.Minute, "分": time.Minute, "minuten": time.Minute,
-	"h": time.Hour, "hr": time.Hour, "hrs": time.Hour, "hour": time.Hour, "hours": time.Hour, "小时": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
+	"ms": time.Millisecond, "msec": time.Millisecond, "msecs": time.Millisecond, "millis": time.Millisecond, "millisecond": time.Millisecond, "milliseconds": time.Millisecond,
+	"s": time.Second, "sec": time.Second, "secs": time.Second, "second": time.Second, "seconds": time.Second,
+	"m": time.Minute, "min": time.Minute, "mins": time.Minute, "minute": time.Minute, "minutes": time.Minute,
+	"h": time.Hour, "hr": time.Hour, "hrs": time.Hour, "hour": time.Hour, "hours": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
 }
-
-// waits are words after which a delay follows. If bare is set, a number without a unit means seconds.
-var waits = []struct {
-	words string
-	bare  bool
-}{
-	{"retry-after", true}, {"retry_after_seconds", true}, {"retry_after", true}, {"retryafterseconds", true}, {"retryafter", true}, {"retry after", true},
-	{"retrying in", false}, {"retry in", false}, {"retry again in", false}, {"retrydelay", false}, {"retry delay", false}, {"try again in", false}, {"try again after", false},
-	{"again in", false}, {"wait for", false}, {"wait at least", false}, {"wait", false}, {"resets in", false}, {"reset in", false}, {"reset after", false}, {"resets after", false},
-	{"available in", false}, {"available again in", false}, {"next request in", false}, {"cooldown", false}, {"back off for", false}, {"backoff", false}, {"expires in", false},
-	{"请在", false}, {"请等待", false}, {"再試行", false}, {"重试", false}, {"retry within", false}, {"try in", false}, {"unlocks in", false}, {"réessayez dans", false}, {"réessayer dans", false}, {"de nuevo en", false}, {"intente en", false},
-	{"reintente en", false}, {"novamente em", false}, {"riprova tra", false}, {"riprovare tra", false}, {"erneut in", false}, {"sie es in", false}, {"warten sie", false}, {"через", false}, {"attendez", false}, {"espere", false}, {"aguarde", false},
-}
-
-// millis are names whose bare number is in milliseconds.
-var millis = []string{"retry_after_ms", "retryafterms", "retry-after-ms", "retrydelayms", "afterms", "delayms", "delay_ms", "backoff_ms"}
-
-// moments are words after which a point in time follows.
-var moments = []string{"x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset", "resets at", "reset at", "reset time", "resets on", "retry at", "retrynotbefore", "retry not before", "try again at", "available at",
-	"reset_at", "resetat", "retry-after", "try again after", "retry after", "resets:", "reset:"}
 
 // delayOf finds the time at which the peer says to try again.
 func (r *reader) delayOf(s string) {
 	low := lowerASCII(s)
-	for _, words := range millis {
-		if n, ok := numberAfter(low, words); ok {
-			r.delay(time.Duration(n * float64(time.Millisecond)))
-		}
-	}
-	for _, m := range moments {
+	for _, m := range tables().RetryTimes {
 		if rest, ok := after(s, low, m); ok {
 			r.momentIn(rest, strings.Contains(m, "ratelimit-reset"))
 		}
 	}
-	for _, w := range waits {
-		if d, ok := waitAfter(low, w.words, w.bare); ok {
+	for _, w := range tables().Waits {
+		if d, ok := waitAfter(low, w.Text, w.Value == "bare"); ok {
 			r.delay(d)
 			break
-		}
-	}
-	for _, find := range []func(string) (time.Duration, bool){laterIn, laterBefore} {
-		if d, ok := find(strings.ToLower(s)); ok {
-			r.delay(d)
 		}
 	}
 	r.laterOf(low)
@@ -101,15 +69,6 @@ func after(s, low, words string) (string, bool) {
 	return strings.TrimLeft(s[i+len(words):], " :=\"'~≈()\t\\"), true
 }
 
-func numberAfter(low, words string) (float64, bool) {
-	rest, ok := after(low, low, words)
-	if !ok {
-		return 0, false
-	}
-	n, _, ok := leadingNumber(rest)
-	return n, ok
-}
-
 // leadingNumber reads a decimal number and returns the text after it.
 func leadingNumber(s string) (n float64, rest string, ok bool) {
 	end := 0
@@ -123,15 +82,12 @@ func leadingNumber(s string) (n float64, rest string, ok bool) {
 	return n, s[end:], err == nil
 }
 
-// fillers are words that may be between the words for a delay and the number.
-var fillers = []string{"for ", "about ", "approximately ", "at least ", "another ", "in ", "after ", "of ", "is ", "approx. ", "up to ", "a further ", "exactly ", "roughly ", "around "}
-
 func waitAfter(low, words string, bare bool) (time.Duration, bool) {
 	rest, ok := after(low, low, words)
 	if !ok {
 		return 0, false
 	}
-	for _, f := range fillers {
+	for _, f := range tables().Fillers {
 		rest = strings.TrimPrefix(rest, f)
 	}
 	return span(rest, bare)
@@ -145,7 +101,11 @@ func span(s string, bare bool) (total time.Duration, ok bool) {
 			break
 		}
 		rest = strings.TrimLeft(rest, " -")
-		word := unitWord(rest)
+		end := 0
+		for end < len(rest) && isLetter(rest[end]) {
+			end++
+		}
+		word := rest[:end]
 		unit, known := units[word]
 		if !known {
 			if bare && !ok && n < 1e8 && (word == "" || rest != s) && !dated(rest) {
@@ -165,20 +125,6 @@ func span(s string, bare bool) (total time.Duration, ok bool) {
 // dated reports whether a number is the beginning of a date or time: 2026-11-15, 21:30.
 func dated(rest string) bool {
 	return rest != "" && (rest[0] == ':' && len(rest) > 1 && isDigit(rest[1]) || rest[0] == '/' || isDigit(rest[0]))
-}
-
-// unitWord returns the word at the start of s: Latin letters, or one of the units in other scripts.
-func unitWord(s string) string {
-	for _, u := range []string{"毫秒", "分钟", "小时", "секунды", "секунд", "минуты", "минут", "часов", "часа", "秒", "分", "초", "분"} {
-		if strings.HasPrefix(s, u) {
-			return u
-		}
-	}
-	end := 0
-	for end < len(s) && isLetter(s[end]) {
-		end++
-	}
-	return s[:end]
 }
 
 // layouts are the supported formats of a point in time.
@@ -231,85 +177,4 @@ func dateEnds(s string) []int {
 		}
 	}
 	return ends
-}
-
-// The functions below read delays that are not a fixed phrase followed by a number.
-
-// retryVerbs begin "retry this request in 30 seconds".
-var retryVerbs = []string{"retry ", "try ", "resend ", "repeat ", "attempt ", "resubmit "}
-
-// retried are the words that may be between the verb and the delay. Any other word ends the search.
-var retried = set("this", "the", "your", "that", "it", "again", "request", "requests", "call", "operation", "query", "action", "command", "message", "same", "api", "a", "new", "another", "once", "more", "or")
-
-// laterIn finds such a sentence.
-func laterIn(low string) (time.Duration, bool) {
-	for _, verb := range retryVerbs {
-		for from := 0; ; {
-			i := strings.Index(low[from:], verb)
-			if i < 0 {
-				break
-			}
-			at := from + i
-			from = at + len(verb)
-			if at > 0 && isLetter(low[at-1]) {
-				continue
-			}
-			if d, ok := spanBehind(low[from:]); ok {
-				return d, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// spanBehind skips the object of the verb and reads "in 30 seconds".
-func spanBehind(rest string) (time.Duration, bool) {
-	for range 6 {
-		word, after, ok := strings.Cut(rest, " ")
-		switch {
-		case !ok:
-			return 0, false
-		case word == "in" || word == "after":
-			for _, f := range fillers {
-				after = strings.TrimPrefix(after, f)
-			}
-			return span(after, false)
-		case !retried[word]:
-			return 0, false
-		}
-		rest = after
-	}
-	return 0, false
-}
-
-// laterMarks follow a delay in languages that put it first: 30秒后重试, 30 秒後に再試行, 60초 후.
-var laterMarks = []string{"后", "後", "之后", "以后", "후", "内后"}
-
-// laterWords show that such a delay is for another attempt.
-var laterWords = []string{"重试", "重試", "再试", "再試", "请求", "お試し", "やり直", "다시", "재시도", "稍"}
-
-// laterBefore reads a delay that is followed by such a mark.
-func laterBefore(low string) (time.Duration, bool) {
-	told := false
-	for _, w := range laterWords {
-		told = told || strings.Contains(low, w)
-	}
-	for i := 0; told && i < len(low); i++ {
-		if !isDigit(low[i]) || i > 0 && (isDigit(low[i-1]) || low[i-1] == '.') {
-			continue
-		}
-		_, rest, ok := leadingNumber(low[i:])
-		rest = strings.TrimLeft(rest, " ")
-		word := unitWord(rest)
-		if !ok || units[word] == 0 {
-			continue
-		}
-		tail := strings.TrimLeft(rest[len(word):], " ")
-		for _, m := range laterMarks {
-			if strings.HasPrefix(tail, m) {
-				return span(low[i:], false)
-			}
-		}
-	}
-	return 0, false
 }

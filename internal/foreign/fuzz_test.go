@@ -6,16 +6,16 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// bounded checks the guarantees for every result, whatever the peer sent.
+// bounded checks the guarantees for the result of any input.
 func bounded(t *testing.T, s foreign.Said) {
 	t.Helper()
 	switch {
-	case len(s.Text) > 4*candor.MaxMessage || !utf8.ValidString(s.Text):
+	case len(s.Text) > 4*limits.Message || !utf8.ValidString(s.Text):
 		t.Errorf("text of %d bytes", len(s.Text))
 	case len(s.Issues) > foreign.MaxIssues:
 		t.Errorf("%d issues", len(s.Issues))
@@ -23,7 +23,7 @@ func bounded(t *testing.T, s foreign.Said) {
 		t.Errorf("status %d", s.Status)
 	case s.RetryAfter < 0 || s.RetryAfter > 0 && !s.Delayed:
 		t.Errorf("wait %v", s.RetryAfter)
-	case len(s.Suggestion) > 4*candor.MaxMessage || len(s.Stack) > candor.MaxStack:
+	case len(s.Suggestion) > 4*limits.Message || len(s.Stack) > limits.Stack:
 		t.Error("advice or stack too long")
 	}
 	for _, is := range s.Issues {

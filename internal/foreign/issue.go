@@ -1,9 +1,12 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/pointer"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // issue adds one failing field, or completes an existing issue with the same path.
@@ -15,6 +18,9 @@ func (r *reader) issue(is candor.Issue) {
 	is.Message = clip(strings.TrimSpace(is.Message), maxIssueText)
 	for i := range r.said.Issues {
 		if have := &r.said.Issues[i]; have.Path == is.Path {
+			if r.either {
+				widen(have, is)
+			}
 			complete(have, is)
 			return
 		}
@@ -33,6 +39,26 @@ func complete(have *candor.Issue, is candor.Issue) {
 	}
 }
 
+// widen adds the type that another branch of a union wants.
+func widen(have *candor.Issue, is candor.Issue) {
+	one, wanted := have.Expected.(map[string]any)
+	other, wants := is.Expected.(map[string]any)
+	if !wanted || !wants || one["type"] == nil || other["type"] == nil || have.Rule != is.Rule {
+		return
+	}
+	types, _ := one["type"].([]any)
+	if types == nil {
+		types = []any{one["type"]}
+	}
+	if slices.Contains(types, other["type"]) {
+		return
+	}
+	have.Expected = map[string]any{"type": append(types, other["type"])}
+	if !strings.Contains(have.Message, is.Message) {
+		have.Message = clip(have.Message+"; or "+is.Message, maxIssueText)
+	}
+}
+
 // named adds an issue for a name or path found in prose. The rule may be refined by the sentence.
 func (r *reader) named(path, rule, message string) {
 	steps := r.rooted(stepsOf(path))
@@ -40,42 +66,20 @@ func (r *reader) named(path, rule, message string) {
 		return
 	}
 	is := judged(message)
-	is.Path = pointer(steps)
+	is.Path = pointer.Of(steps...)
 	if is.Rule == "" || rule == "additionalProperties" || rule == "anyOf" || rule == "required" && is.Rule == "type" {
 		is.Rule = rule
 	}
 	r.issue(is)
 }
 
-// signs map words of a validator's sentence to rules. The first that is found wins.
-var signs = []sign{
-	{"unrecognized key", "additionalProperties"}, {"additional propert", "additionalProperties"},
-	{"unexpected keyword", "additionalProperties"}, {"extra inputs", "additionalProperties"}, {"unknown field", "additionalProperties"},
-	{"received undefined", "required"}, {"received nonoptional", "required"}, {"nonoptional", "required"}, {"field required", "required"},
-	{"is required", "required"}, {"are required", "required"}, {"required property", "required"}, {"missing", "required"},
-	{"not be null", "required"}, {"be blank", "required"}, {"be empty", "required"}, {"did not match the following type", "type"}, {"typemismatch", "type"}, {"invalid type", "type"}, {"be converted to", "type"},
-	{"cannot deserialize", "type"}, {"could not convert", "type"}, {"'max' tag", "maximum"}, {"'min' tag", "minimum"}, {"'oneof' tag", "enum"}, {"'email' tag", "format"},
-	{"greater than the max", "maximum"}, {"less than the min", "minimum"}, {"not be less than", "minimum"}, {"no less than", "minimum"}, {"not be greater than", "maximum"}, {"no greater than", "maximum"}, {"must be >", "minimum"}, {"must be <", "maximum"},
-	{"invalid option", "enum"}, {"invalid enum", "enum"}, {"one of", "enum"}, {"allowed values", "enum"}, {"invalid literal", "const"},
-	{"greater than", "minimum"}, {"at least", "minimum"}, {"too small", "minimum"}, {"less than", "maximum"}, {"at most", "maximum"},
-	{"too big", "maximum"}, {"too long", "maxLength"}, {"too short", "minLength"}, {"exceeds", "maximum"}, {"maximum", "maximum"},
-	{"iso 8601", "format"}, {"invalid email", "format"}, {"invalid url", "format"}, {"invalid uuid", "format"}, {"invalid datetime", "format"},
-	{"pattern", "pattern"}, {"match", "pattern"}, {"must be a valid", "format"},
-	{"obligatori", "required"}, {"obrigat", "required"}, {"requis", "required"}, {"requerid", "required"}, {"erforderlich", "required"}, {"fehlt", "required"}, {"falta", "required"}, {"manqu", "required"}, {"обязател", "required"},
-	{"отсутств", "required"}, {"必須", "required"}, {"必填", "required"}, {"必需", "required"}, {"缺少", "required"}, {"필수", "required"}, {"누락", "required"},
-	{"expected ", "type"}, {"must be ", "type"}, {"should be ", "type"}, {"of type", "type"}, {"required", "required"},
-}
-
-// sign is a piece of text and the rule that it indicates.
-type sign struct{ words, rule string }
-
 // judged returns the issue that a sentence describes: the rule, the received type and the expected type.
 func judged(message string) candor.Issue {
 	low := strings.ToLower(message)
 	is := candor.Issue{Message: message}
-	for _, sign := range signs {
-		if strings.Contains(low, sign.words) {
-			is.Rule = sign.rule
+	for _, sign := range tables().Signs {
+		if strings.Contains(low, sign.Text) {
+			is.Rule = sign.Value
 			break
 		}
 	}
@@ -106,12 +110,112 @@ func typeAfter(low string, words ...string) string {
 }
 
 // typeName translates the type names of other languages to those of JSON Schema. It returns "" for any other word.
-func typeName(word string) string { return typeNames[strings.Trim(strings.ToLower(word), "\"'")] }
+func typeName(word string) string { return tables().Types[strings.Trim(strings.ToLower(word), "\"'")] }
 
-var typeNames = map[string]string{
-	"string": "string", "str": "string", "text": "string", "number": "number", "float": "number", "float64": "number", "double": "number",
-	"nan": "number", "integer": "integer", "int": "integer", "int64": "integer", "int32": "integer", "long": "integer",
-	"boolean": "boolean", "bool": "boolean", "array": "array", "list": "array", "slice": "array", "tuple": "array",
-	"object": "object", "dict": "object", "dictionary": "object", "map": "object", "record": "object", "struct": "object",
-	"null": "null", "none": "null", "nonetype": "null", "nil": "null", "undefined": "absent",
+// Paths of arguments are written as arrays, dotted names, bracketed names, JSON Pointers and pointers into a schema. All are
+// converted to the JSON Pointer of the argument.
+
+// dotted returns a pointer with dots, for people.
+func dotted(path string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", ".")
+}
+
+// stepsOf splits a path in any spelling. It returns nil if the path is too long.
+func stepsOf(path string) []string {
+	path = strings.Trim(strings.TrimSpace(path), "\"'`")
+	if len(path) > maxPath {
+		return nil
+	}
+	if strings.HasPrefix(path, "/") {
+		return pointerSteps(path)
+	}
+	return dottedSteps(path)
+}
+
+const maxPath = 256
+
+func pointerSteps(path string) []string {
+	steps := strings.Split(path[1:], "/")
+	for i, step := range steps {
+		steps[i] = pointer.Unescape(step)
+	}
+	return compact(steps)
+}
+
+// dottedSteps splits a.b[0]["c"].
+func dottedSteps(path string) []string {
+	return compact(strings.FieldsFunc(path, func(c rune) bool {
+		return c == '.' || c == '[' || c == ']' || c == '"' || c == '\''
+	}))
+}
+
+func compact(steps []string) []string {
+	out := steps[:0]
+	for _, step := range steps {
+		if step = strings.TrimSpace(step); step != "" {
+			out = append(out, step)
+		}
+	}
+	return out
+}
+
+// schemaSteps turns a pointer into a schema, such as /properties/tags/items, into a path of the argument.
+func schemaSteps(path string) []string {
+	var out []string
+	steps := pointerSteps("/" + strings.TrimLeft(path, "#/"))
+	for i := 0; i < len(steps); i++ {
+		switch steps[i] {
+		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+			if i++; i < len(steps) {
+				out = append(out, steps[i])
+			}
+		}
+	}
+	return out
+}
+
+// arraySteps reads a path that is written as a JSON array of names and indexes.
+func arraySteps(v wire.Value) []string {
+	var out []string
+	for e := range v.Elements() {
+		switch e.Type() {
+		case wire.TypeString:
+			out = append(out, clip(str(e), maxPath))
+		case wire.TypeNumber:
+			out = append(out, string(e.Raw()))
+		case wire.TypeObject, wire.TypeAbsent, wire.TypeNull, wire.TypeBool, wire.TypeArray:
+		}
+		if len(out) == 16 {
+			break
+		}
+	}
+	return out
+}
+
+// rooted removes the words for "the arguments" from the front of a path, unless such a word is itself an argument.
+func (r *reader) rooted(steps []string) []string {
+	if len(steps) >= 2 && steps[0] == "params" && steps[1] == "arguments" {
+		return steps[2:]
+	}
+	if len(steps) >= 1 && steps[0] == "params" && !r.args.has("params") && r.said.Numbered {
+		r.said.OfRequest = true
+		return steps
+	}
+	for len(steps) > 1 && !r.args.has(steps[0]) && !isIndex(steps[1]) && (tables().Roots[steps[0]] || r.args.known && r.args.has(steps[1])) {
+		steps = steps[1:]
+	}
+	return steps
+}
+
+func isIndex(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// set returns the words of a text as a set.
+func set(words string) map[string]bool { return setOf(strings.Fields(words)...) }
+
+func setOf(words ...string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
 }

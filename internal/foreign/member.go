@@ -29,45 +29,53 @@ func (r *reader) value(v wire.Value) string {
 // nested values. An outer fact therefore wins over an inner one.
 func (r *reader) object(v wire.Value) string {
 	for name, m := range v.Members() {
-		key := fold(clip(str(name), maxPath))
+		key := Fold(clip(str(name), maxPath))
 		if read := direct[key]; read != nil {
 			read(r, m)
 		}
 		r.delayMember(key, m)
 	}
 	for name, m := range v.Members() {
-		r.issueMember(fold(clip(str(name), maxPath)), m, v)
+		if !tables().Lists[Fold(clip(str(name), maxPath))] {
+			continue
+		}
+		r.issueList(m, nil)
+		r.issueMap(m)
 	}
-	r.whole(v)
 	text := r.sentence(v)
 	for name, m := range v.Members() {
-		if inner := r.deeper(fold(clip(str(name), maxPath)), m); text == "" {
+		if inner := r.deeper(Fold(clip(str(name), maxPath)), m); text == "" {
 			text = inner
 		}
 	}
 	return text
 }
 
-// direct are the members with a field in Said, by folded name.
-var direct = map[string]func(r *reader, v wire.Value){
-	"code": (*reader).codeMember, "errorcode": (*reader).codeMember, "errcode": (*reader).codeMember, "symbol": (*reader).codeMember, "failurecode": (*reader).codeMember,
-	"status": (*reader).statusMember, "statuscode": (*reader).statusMember, "httpstatus": (*reader).statusMember, "httpstatuscode": (*reader).statusMember, "httpcode": (*reader).statusMember,
-	"responsestatus": (*reader).statusMember, "responsecode": (*reader).statusMember, "statustext": (*reader).statusMember,
-	"type": (*reader).typeMember, "errortype": (*reader).typeMember, "__type": (*reader).typeMember, "type_": (*reader).typeMember, "kind": (*reader).typeMember, "category": (*reader).slugMember,
-	"name": (*reader).typeMember, "exception": (*reader).typeMember, "exceptiontype": (*reader).typeMember, "errorclass": (*reader).typeMember, "errorname": (*reader).typeMember,
-	"reason": (*reader).slugMember, "error": (*reader).slugMember, "subcode": (*reader).slugMember, "errno": (*reader).errnoMember,
-	"retryable": (*reader).retryMember, "isretryable": (*reader).retryMember, "canretry": (*reader).retryMember, "shouldretry": (*reader).retryMember, "transient": (*reader).retryMember,
-	"temporary": (*reader).retryMember, "istransient": (*reader).retryMember, "retry": (*reader).retryMember,
-	"requestid": (*reader).requestMember, "xrequestid": (*reader).requestMember, "correlationid": (*reader).requestMember, "traceid": (*reader).requestMember, "errorid": (*reader).requestMember,
-	"incidentid": (*reader).requestMember, "ref": (*reader).requestMember, "eventid": (*reader).requestMember, "operationid": (*reader).requestMember,
-	"hint": (*reader).adviceMember, "hints": (*reader).adviceMember, "suggestion": (*reader).adviceMember, "suggestions": (*reader).adviceMember, "help": (*reader).adviceMember, "fix": (*reader).adviceMember,
-	"suggestedfix": (*reader).adviceMember, "remediation": (*reader).adviceMember, "resolution": (*reader).adviceMember, "recommendation": (*reader).adviceMember, "advice": (*reader).adviceMember,
-	"howtofix": (*reader).adviceMember, "nextsteps": (*reader).adviceMember, "nextstep": (*reader).adviceMember, "agentguidance": (*reader).adviceMember, "tip": (*reader).adviceMember,
-	"useraction": (*reader).adviceMember, "solution": (*reader).adviceMember, "solutions": (*reader).adviceMember, "possiblesolutions": (*reader).adviceMember, "recovery": (*reader).adviceMember,
-	"suggestedaction": (*reader).adviceMember, "recoveryhint": (*reader).adviceMember, "guidance": (*reader).adviceMember, "troubleshooting": (*reader).adviceMember, "instructions": (*reader).adviceMember,
-	"stack": (*reader).stackMember, "stacktrace": (*reader).stackMember, "traceback": (*reader).stackMember,
-	"tool": (*reader).toolMember, "toolname": (*reader).toolMember,
-}
+// direct has the reader of each member with a field in Said, by its folded name.
+var direct = func() map[string]func(r *reader, v wire.Value) {
+	direct := make(map[string]func(r *reader, v wire.Value))
+	for _, row := range []struct {
+		read  func(r *reader, v wire.Value)
+		names string
+	}{
+		{(*reader).codeMember, `code errorcode errcode symbol failurecode`},
+		{(*reader).statusMember, `status statuscode httpstatus httpstatuscode httpcode responsestatus responsecode statustext`},
+		{(*reader).typeMember, `type errortype __type type_ kind name exception exceptiontype errorclass errorname`},
+		{(*reader).slugMember, `category reason error subcode`},
+		{(*reader).errnoMember, `errno`},
+		{(*reader).retryMember, `retryable isretryable canretry shouldretry transient temporary istransient retry`},
+		{(*reader).requestMember, `requestid xrequestid correlationid traceid errorid incidentid ref eventid operationid`},
+		{(*reader).adviceMember, `hint hints suggestion suggestions help fix suggestedfix remediation resolution recommendation advice
+		howtofix nextsteps nextstep agentguidance tip useraction solution solutions possiblesolutions recovery
+		suggestedaction recoveryhint guidance troubleshooting instructions`},
+		{(*reader).stackMember, `stack stacktrace traceback`},
+	} {
+		for name := range strings.FieldsSeq(row.names) {
+			direct[name] = row.read
+		}
+	}
+	return direct
+}()
 
 func (r *reader) codeMember(v wire.Value) {
 	if n, ok := v.Int64(); ok {
@@ -79,7 +87,7 @@ func (r *reader) codeMember(v wire.Value) {
 	switch {
 	case err == nil:
 		r.anyNumber(n)
-	case errnos[s]:
+	case tables().ErrnoNames[s]:
 		keep(&r.said.Errno, s)
 	case isWord(s):
 		r.symbol(s)
@@ -88,7 +96,7 @@ func (r *reader) codeMember(v wire.Value) {
 
 // anyNumber records n as a status if HTTP defines it, else as a number of the peer.
 func (r *reader) anyNumber(n int64) {
-	if n >= 100 && n < 600 && reasons[int(n)] != "" {
+	if n >= 100 && n < 600 && isStatus(int(n)) {
 		r.status(int(n))
 		return
 	}
@@ -110,7 +118,7 @@ func (r *reader) statusMember(v wire.Value) {
 		r.status(n)
 		return
 	}
-	if isSymbol(s) || isCapital(s) && len(s) > 4 && strings.ToUpper(s) == s && !verdicts[strings.ToLower(s)] {
+	if isSymbol(s) || isCapital(s) && len(s) > 4 && strings.ToUpper(s) == s && !tables().Verdicts[strings.ToLower(s)] {
 		r.symbol(s)
 		return
 	}
@@ -118,9 +126,6 @@ func (r *reader) statusMember(v wire.Value) {
 		r.status(n)
 	}
 }
-
-// verdicts are values of status and type that only say that this is a failure.
-var verdicts = set("error", "errors", "failed", "failure", "fail", "rejected", "object", "text", "success", "ok", "exception", "about:blank", "result", "message", "system", "request", "unknown", "string")
 
 // typeMember reads an exception's name or a code word.
 func (r *reader) typeMember(v wire.Value) {
@@ -140,25 +145,22 @@ func (r *reader) typeMember(v wire.Value) {
 
 // slugMember reads a member that holds a code word in some servers and a sentence in others.
 func (r *reader) slugMember(v wire.Value) {
-	if s := strings.TrimSpace(str(v)); isSlug(s) && !errnos[s] {
+	if s := strings.TrimSpace(str(v)); isSlug(s) && !tables().ErrnoNames[s] {
 		r.symbol(s)
 	}
 }
 
 // isSlug reports whether s is a code word in lower or upper snake case or with hyphens. A single plain word is prose.
 func isSlug(s string) bool {
-	if !isWord(s) || verdicts[strings.ToLower(s)] || strings.ContainsAny(s, "/:,()'") {
+	if !isWord(s) || tables().Verdicts[strings.ToLower(s)] || strings.ContainsAny(s, "/:,()'") {
 		return false
 	}
 	return isSymbol(s) || isCapital(s) && len(s) > 3 || strings.Contains(s, "_") || strings.ToLower(s) == s && strings.Contains(s, "-") && !strings.Contains(s, " ")
 }
 
 func (r *reader) errnoMember(v wire.Value) {
-	if s := str(v); errnos[s] {
+	if s := str(v); tables().ErrnoNames[s] {
 		keep(&r.said.Errno, s)
-	}
-	if n, ok := v.Int64(); ok && n < 0 && n > -200 && r.said.Errno == "" {
-		r.said.Errno = errnoNumbers[int(-n)] // Node uses the negative system number
 	}
 }
 
@@ -171,7 +173,7 @@ func (r *reader) retryMember(v wire.Value) {
 	if v.Type() == wire.TypeObject {
 		kind = str(v.Path("kind"))
 		for name, m := range v.Members() {
-			r.delayMember(fold(str(name)), m)
+			r.delayMember(Fold(str(name)), m)
 		}
 	}
 	switch kind {
@@ -188,7 +190,7 @@ func (r *reader) requestMember(v wire.Value) {
 	}
 }
 
-// adviceMember reads a sentence, a list of sentences, or an object that holds one.
+// adviceMember reads a sentence or a list of sentences.
 func (r *reader) adviceMember(v wire.Value) {
 	switch v.Type() {
 	case wire.TypeString:
@@ -201,28 +203,12 @@ func (r *reader) adviceMember(v wire.Value) {
 			}
 		}
 		keep(&r.said.Suggestion, strings.Join(all, "; "))
-	case wire.TypeObject:
-		for _, name := range []string{"hint", "suggestion", "message", "action", "description", "instructions", "steps", "next", "text"} {
-			if m, ok := v.Get(name); ok && m.Type() != wire.TypeObject {
-				r.adviceMember(m)
-			}
-		}
-	case wire.TypeAbsent, wire.TypeNull, wire.TypeBool, wire.TypeNumber:
+	case wire.TypeObject, wire.TypeAbsent, wire.TypeNull, wire.TypeBool, wire.TypeNumber:
 	}
 }
 
 func (r *reader) stackMember(v wire.Value) {
-	if v.Type() == wire.TypeArray {
-		first, _ := v.Index(0)
-		v = first
-	}
 	keep(&r.said.Stack, clip(str(v), MaxText))
-}
-
-func (r *reader) toolMember(v wire.Value) {
-	if s := str(v); isToolName(s) {
-		keep(&r.said.Tool, s)
-	}
 }
 
 // delayNames are the members that hold a delay, with the unit of a bare number.
@@ -234,15 +220,21 @@ var delayNames = map[string]time.Duration{
 	"xratelimitresetafter": time.Second, "cooldownseconds": time.Second, "retryafterminutes": time.Minute,
 }
 
-// momentNames are the members that hold a point in time. Small numbers in them are delays.
-var momentNames = set("xratelimitreset", "ratelimitreset", "resetat", "resetsat", "resettime", "reset", "retryat", "retrynotbefore", "nextretryat", "rateLimitResetAt", "ratelimitresetat", "availableat", "xratelimitresetrequests", "resetdate", "retryafter", "retryafterdate")
+// float returns a number as the nearest float64.
+func float(v wire.Value) (f float64, ok bool) {
+	if v.Type() != wire.TypeNumber {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(v.Raw()), 64)
+	return f, err == nil
+}
 
 func (r *reader) delayMember(key string, v wire.Value) {
 	unit, waits := delayNames[key]
-	if !waits && !momentNames[key] {
+	if !waits && !tables().Moments[key] {
 		return
 	}
-	if n, ok := v.Float64(); ok {
+	if n, ok := float(v); ok {
 		r.numberOf(n, unit, waits)
 		return
 	}
@@ -257,9 +249,6 @@ func (r *reader) delayMember(key string, v wire.Value) {
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
 		r.numberOf(n, unit, waits)
-	}
-	if secs, ok := v.Path("seconds").Float64(); ok { // protobuf's Duration as an object
-		r.delay(time.Duration(secs * float64(time.Second)))
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 //	NAME        an argument's name, quoted or bare;  NAMES several, joined by commas and words
 //	IDENT       a name that does not look like prose: quoted, known, camelCase or snake_case;  IDENTS several
 //	QUOTED      a name in quotes
-//	FOREIGN     a word for a parameter that no English sentence has
 //	PARAM       parameter, argument: words that are not used for a column or a file
 //	ANY         any one token;  *: skips to a colon in the same line
 //	^  $        the beginning and the end of a sentence
@@ -22,7 +21,6 @@ import (
 type phrase struct {
 	items []item
 	rule  string
-	needs demandSet
 }
 
 type item struct {
@@ -43,7 +41,6 @@ const (
 	opIdent
 	opIdents
 	opQuoted
-	opForeign
 	opParam
 	opAny
 	opColon
@@ -52,36 +49,8 @@ const (
 )
 
 var ops = map[string]op{
-	"KIND": opKind, "NAME": opName, "NAMES": opNames, "IDENT": opIdent, "IDENTS": opIdents, "QUOTED": opQuoted, "FOREIGN": opForeign, "PARAM": opParam,
+	"KIND": opKind, "NAME": opName, "NAMES": opNames, "IDENT": opIdent, "IDENTS": opIdents, "QUOTED": opQuoted, "PARAM": opParam,
 	"ANY": opAny, "*:": opColon, "^": opHead, "$": opEnd,
-}
-
-// kinds are the words for an argument of a tool.
-var kinds = set("parameter", "parameters", "param", "params", "argument", "arguments", "arg", "args", "field", "fields",
-	"property", "properties", "option", "options", "input", "inputs", "key", "keys", "attribute", "attributes", "flag",
-	"parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ",
-	"campo", "feld", "pflichtfeld", "параметр", "поле", "parametro", "kwarg")
-
-// params are the words that rarely mean anything but an argument.
-var params = set("parameter", "parameters", "param", "argument", "arguments", "arg", "kwarg")
-
-// foreignKinds are the words of other languages that are not English words.
-var foreignKinds = set("parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ", "campo", "feld", "pflichtfeld", "параметр", "параметра", "параметры", "поле", "поля", "parametro",
-	"parametri", "argumento", "parametr", "parametru", "parametre", "argomento", "eingabefeld", "аргумент", "veld")
-
-// spacelessKinds are suffixes of tokens in scripts without spaces: 缺少参数, 必須パラメータ.
-var spacelessKinds = []string{"参数", "字段", "參數", "欄位", "パラメータ", "パラメーター", "引数", "フィールド", "매개변수", "파라미터", "인자", "필드"}
-
-func isForeignKind(low string) bool {
-	if foreignKinds[low] {
-		return true
-	}
-	for _, k := range spacelessKinds {
-		if strings.HasSuffix(low, k) {
-			return true
-		}
-	}
-	return false
 }
 
 // phrasesOf compiles lines of the form "rule: pattern".
@@ -176,11 +145,9 @@ func (it item) admits(t token) bool {
 	case opAny:
 		return true
 	case opKind:
-		return t.kind == kindWord && kinds[t.low]
+		return t.kind == kindWord && tables().Kinds[t.low]
 	case opParam:
-		return t.kind == kindWord && params[t.low]
-	case opForeign:
-		return t.kind == kindWord && isForeignKind(t.low)
+		return t.kind == kindWord && tables().Params[t.low]
 	default:
 		return t.kind != kindQuoted && it.hasWord(t.low)
 	}
@@ -207,9 +174,6 @@ func startsSpaceless(w string) bool {
 }
 
 func (r *reader) oneName(it item, toks []token, i int) []step {
-	if names, found := r.compound(toks, i); found {
-		return compoundStep(names, i)
-	}
 	name, ok := r.nameOf(toks[i], it.op == opIdent, it.strong)
 	if !ok {
 		return nil
@@ -219,9 +183,6 @@ func (r *reader) oneName(it item, toks []token, i int) []step {
 
 // manyNames reads a list: a, b and c; ["a" "b"]. Longer lists are tried first.
 func (r *reader) manyNames(it item, toks []token, i int) []step {
-	if names, found := r.compound(toks, i); found {
-		return compoundStep(names, i)
-	}
 	var out []step
 	var names []string
 	for n := 0; n < 2 && i < len(toks) && toks[i].kind == kindMark && strings.Contains("[({", toks[i].text); n++ {
@@ -244,11 +205,9 @@ func (r *reader) manyNames(it item, toks []token, i int) []step {
 	return out
 }
 
-var joints = set(",", "and", "or", "&", "、", "/", "|", "und", "oder", "et", "ou", "y", "o", "e", "и", "和", "或", "と", "-", "•", "*", "+", "nor")
-
 // skipJoint skips the words and marks between two names of a list.
 func skipJoint(toks []token, i int) int {
-	for n := 0; i < len(toks) && n < 3 && toks[i].kind != kindQuoted && joints[toks[i].low]; n++ {
+	for n := 0; i < len(toks) && n < 3 && toks[i].kind != kindQuoted && tables().Joints[toks[i].low]; n++ {
 		i++
 	}
 	return i

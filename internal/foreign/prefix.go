@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -80,69 +81,41 @@ func closeEmphasis(marks, s string) string {
 	return s[:at] + s[at+len(stars):]
 }
 
+var (
+	numberPrefix    = regexp.MustCompile(`^((?:McpError: )?MCP error|JSON-RPC error|RPC error|rpc error: code =|Error code|Error) \(?(-?\d+)\)*:`)
+	exceptionPrefix = regexp.MustCompile(`^([A-Za-z0-9_.]+)(?: \[([A-Z0-9_]+)\])?:[ \n]`)
+	bracketPrefix   = regexp.MustCompile(`^\[([A-Z0-9_]{3,80})\]:?`)
+	symbolPrefix    = regexp.MustCompile(`^([A-Z0-9_]+): `)
+)
+
 // peelNumber removes "MCP error -32602: " and similar prefixes.
 func (r *reader) peelNumber(s string) (string, bool) {
-	for _, lead := range []string{"MCP error ", "McpError: MCP error ", "JSON-RPC error ", "RPC error ", "rpc error: code = ", "Error code ", "Error "} {
-		rest, ok := strings.CutPrefix(s, lead)
-		if !ok {
-			continue
-		}
-		rest = strings.TrimPrefix(rest, "(")
-		end := 0
-		for end < len(rest) && (isDigit(rest[end]) || end == 0 && rest[end] == '-') {
-			end++
-		}
-		n, err := strconv.ParseInt(rest[:end], 10, 64)
-		after := strings.TrimLeft(rest[end:], ")")
-		if err != nil || !strings.HasPrefix(after, ":") || lead[0] == 'E' && n > -32000 {
-			continue
-		}
-		r.number(n)
-		return after[1:], true
+	m := numberPrefix.FindStringSubmatch(s)
+	if m == nil {
+		return s, false
 	}
-	return s, false
+	n, err := strconv.ParseInt(m[2], 10, 64)
+	if err != nil || m[1][0] == 'E' && n > -32000 {
+		return s, false
+	}
+	r.number(n)
+	return s[len(m[0]):], true
 }
 
-// calls are sentences that only say which tool failed. The tool's name is between before and after, bare or quoted.
-var calls = []struct{ before, after string }{
-	{"Error executing tool ", ":"},
-	{"Error calling tool ", ":"},
-	{"Error validating tool ", ":"},
-	{"Error in tool ", ":"},
-	{"Error in ", ":"},
-	{"Error running tool ", ":"},
-	{"Error invoking tool ", ":"},
-	{"Failed to execute tool ", ":"},
-	{"Failed to call tool ", ":"},
-	{"Failed to run tool ", ":"},
-	{"Failed to execute ", ":"},
-	{"Error executing ", ":"},
-	{"Tool execution failed for ", ":"},
-	{"Tool execution failed", ":"},
-	{"Tool execution error", ":"},
-	{"Error executing tool", ":"},
-	{"Tool ", " execution failed:"},
-	{"Tool ", " failed:"},
-	{"Tool ", " error:"},
-	{"tool ", " failed:"},
-	{"Caught Exception. Error", ":"},
-	{"calling tool ", ":"},
-	{"Unhandled exception in tool ", ":"},
-}
-
+// peelCall removes a sentence that only says which tool failed. The name of the tool is bare or quoted.
 func (r *reader) peelCall(s string) (string, bool) {
-	for _, c := range calls {
-		rest, ok := cutFold(s, c.before)
+	for _, c := range tables().Calls {
+		rest, ok := cutFold(s, c.Text)
 		if !ok {
 			continue
 		}
-		head, after, ok := strings.Cut(clip(rest, 160), c.after)
+		head, after, ok := strings.Cut(clip(rest, 160), c.Value)
 		name := strings.Trim(strings.TrimSpace(head), "'\"`()")
 		if !ok || name != "" && !isToolName(name) {
 			continue
 		}
 		keep(&r.said.Tool, name)
-		return rest[len(rest)-len(rest[len(head)+len(c.after):]):], after != "" || len(rest) > 160
+		return rest[len(rest)-len(rest[len(head)+len(c.Value):]):], after != "" || len(rest) > 160
 	}
 	return s, false
 }
@@ -155,36 +128,20 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// isToolName reports whether s has only characters that MCP allows in the name of a tool.
-func isToolName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != '.' && c != '/' {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 128
-}
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 
-// validations are prefixes after which the text is about the arguments.
-var validations = []string{
-	"Input validation error", "Output validation error", "Input validation failed", "input schema validation failed", "Validation failed for tool ", "Validation error for tool ", "Validation failed for ", "Validation error for ", "Validation error in ", "Validation error", "Validation failed",
-	"Parameter validation failed", "Schema validation failed", "Schema validation error", "Argument validation failed", "Argument validation error",
-	"Validation errors", "Invalid arguments for tool ", "Invalid arguments for ", "Invalid arguments to ", "Invalid arguments", "Invalid argument", "Invalid parameters for ", "Invalid parameters", "Invalid params for ",
-	"Invalid params", "Invalid input for tool ", "Invalid input for ", "Invalid input parameters", "Invalid request parameters", "Invalid request body", "Invalid request",
-	"Invalid tool arguments", "Invalid tool input", "JSON RPC invalid params", "ValidationError", "ZodError", "Bad request", "Request validation failed", "unmarshal args",
-	"unmarshaling arguments", "unmarshaling", "failed to deserialize parameters", "failed to parse arguments", "failed to parse parameters", "failed to unmarshal arguments", "Invalid tools/call request",
-	"Invalid tools/call result", "参数验证失败", "参数校验失败", "参数错误", "输入验证错误", "Invalid options", "Invalid payload", "Invalid input",
-}
+// isToolName reports whether s has only characters that MCP allows in the name of a tool.
+func isToolName(s string) bool { return toolName.MatchString(s) }
 
 // outputs are the prefixes about the result of the tool, whose faults are not in an argument.
-var outputs = set("Output validation error", "Invalid tools/call result")
+var outputs = setOf("Output validation error", "Invalid tools/call result")
 
+// peelValidation removes a prefix after which the text is about the arguments.
 func (r *reader) peelValidation(s string) (string, bool) {
 	if rest, ok := r.peelToolValidation(s); ok {
 		return rest, true
 	}
-	for _, v := range validations {
+	for _, v := range tables().Validations {
 		rest, ok := cutFold(s, v)
 		if !ok {
 			continue
@@ -202,8 +159,7 @@ func (r *reader) peelValidation(s string) (string, bool) {
 		if strings.HasPrefix(strings.TrimLeft(rest, ":： "), "(") {
 			return s, false // only a reason without a name would remain
 		}
-		if word := strings.Trim(rest, ":： '\"`."); isPath(word) {
-			r.single(v, word)
+		if isPath(strings.Trim(rest, ":： '\"`.")) {
 			return s, false
 		}
 		keep(&r.said.Tool, tool)
@@ -212,13 +168,6 @@ func (r *reader) peelValidation(s string) (string, bool) {
 		return strings.TrimLeft(rest, ":：\n \t-–"), true
 	}
 	return s, false
-}
-
-// single reads "Invalid params: level", where only the name follows. The sentence is kept whole.
-func (r *reader) single(lead, word string) {
-	if r.args.has(word) || looksDeclared(word) || strings.Contains(strings.ToLower(lead), "param") && !never[word] && word == strings.ToLower(word) {
-		r.named(word, "", lead+": "+word)
-	}
 }
 
 // opensRest reports whether rest begins with a mark after which the reason follows.
@@ -254,28 +203,17 @@ func (r *reader) peelError(s string) (string, bool) {
 
 // peelException removes "TypeError: ", also with a code as Node writes it: "TypeError [ERR_X]: ".
 func (r *reader) peelException(s string) (string, bool) {
-	end := 0
-	for end < len(s) && (isLetter(s[end]) || isDigit(s[end]) || s[end] == '_' || s[end] == '.') {
-		end++
-	}
-	name := s[:end]
-	if !isException(name) {
+	m := exceptionPrefix.FindStringSubmatch(s)
+	if m == nil || !isException(m[1]) || m[2] != "" && !isSymbol(m[2]) {
 		return s, false
 	}
-	rest := s[end:]
-	if code, after, ok := strings.Cut(strings.TrimPrefix(rest, " ["), "]"); ok && strings.HasPrefix(rest, " [") && isSymbol(code) {
-		r.symbol(code)
-		rest = after
-	}
-	if !strings.HasPrefix(rest, ": ") && !strings.HasPrefix(rest, ":\n") {
-		return s, false
-	}
-	_, name, _ = cutLast(name, ".")
-	keep(&r.said.Exception, name)
-	if _, end, quoted := quotedAt(strings.TrimSpace(rest[1:]), 0); quoted && end == len(strings.TrimSpace(rest[1:])) {
+	r.symbol(m[2])
+	keep(&r.said.Exception, m[1][strings.LastIndexByte(m[1], '.')+1:])
+	rest := s[len(m[0])-1:]
+	if _, end, quoted := quotedAt(strings.TrimSpace(rest), 0); quoted && end == len(strings.TrimSpace(rest)) {
 		return s, false // KeyError: 'name' would be a bare word
 	}
-	return rest[1:], true
+	return rest, true
 }
 
 // isException reports whether name is like TypeError, FileNotFoundError or java.io.IOException.
@@ -291,78 +229,49 @@ func isException(name string) bool {
 
 // peelBracket removes "[CODE] ".
 func (r *reader) peelBracket(s string) (string, bool) {
-	if !strings.HasPrefix(s, "[") {
+	m := bracketPrefix.FindStringSubmatch(s)
+	if m == nil || !isCapital(m[1]) || strings.TrimSpace(s[len(m[0]):]) == "" {
 		return s, false
 	}
-	code, _, ok := strings.Cut(clip(s[1:], 80), "]")
-	if !ok || !isSymbol(code) && !isCapital(code) {
-		return s, false
-	}
-	rest := s[len(code)+2:]
-	if strings.TrimSpace(rest) == "" {
-		return s, false
-	}
-	r.symbol(code)
+	r.symbol(m[1])
 	r.said.Prefixed = true
-	return strings.TrimPrefix(rest, ":"), true
+	return s[len(m[0]):], true
 }
 
-// peelSymbol removes "FILE_NOT_FOUND: " and "REFUSE: ".
+// peelSymbol removes "FILE_NOT_FOUND: " and "REFUSE: ". A system error is kept, as in "ENOENT: no such file".
 func (r *reader) peelSymbol(s string) (string, bool) {
-	end := 0
-	for end < len(s) && (isUpper(s[end]) || isDigit(s[end]) || s[end] == '_') {
-		end++
-	}
-	code := s[:end]
-	if !strings.HasPrefix(s[end:], ": ") || !isSymbol(code) && !refusals[code] {
+	m := symbolPrefix.FindStringSubmatch(s)
+	if m == nil || !isSymbol(m[1]) && !refusals[m[1]] || tables().ErrnoNames[m[1]] {
 		return s, false
 	}
-	if errnos[code] {
-		return s, false // "ENOENT: no such file" is kept
-	}
-	r.symbol(code)
+	r.symbol(m[1])
 	r.said.Prefixed = true
-	return s[end+1:], true
+	return s[len(m[0])-1:], true
 }
 
-var refusals = set("REFUSE", "REFUSED", "DENIED", "BLOCKED", "FORBIDDEN", "REJECTED", "UNAUTHORIZED", "TIMEOUT", "CONFLICT", "INVALID", "FATAL")
+var refusals = set(`
+	REFUSE REFUSED DENIED BLOCKED FORBIDDEN REJECTED UNAUTHORIZED TIMEOUT CONFLICT INVALID FATAL`)
 
 // isSymbol reports whether s is UPPER_SNAKE with at least one underscore, the spelling of codes.
 func isSymbol(s string) bool {
 	return len(s) <= 80 && strings.Contains(s, "_") && isCapital(s)
 }
 
-// isCapital reports whether s has only capitals, digits and underscores, and at least three capitals.
-func isCapital(s string) bool {
-	letters := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if isUpper(c) {
-			letters++
-		} else if c != '_' && !isDigit(c) {
-			return false
-		}
-	}
-	return letters >= 3
-}
+var capital = regexp.MustCompile(`^[0-9_]*(?:[A-Z][0-9_]*){3,}$`)
 
-// absences are sentences that say that a tool does not exist, with the text before and after its name.
-var absences = []struct{ before, after string }{
-	{"Unknown tool: ", ""}, {"unknown tool ", ""}, {"Unknown tool ", ""}, {"Tool not found: ", ""}, {"Unrecognized tool name: ", ""},
-	{"No such tool: ", ""}, {"Invalid tool name: ", ""}, {"Tool ", " not found"}, {"tool ", " not found"}, {"The tool ", " was not found"},
-	{"Tool ", " does not exist"}, {"Tool ", " is not enabled"}, {"Tool ", " not supported"}, {"Tool ", " is not available"}, {"Unsupported tool: ", ""},
-}
+// isCapital reports whether s has only capitals, digits and underscores, and at least three capitals.
+func isCapital(s string) bool { return capital.MatchString(s) }
 
 // toolOf reads the name of a tool that does not exist.
 func (r *reader) toolOf(s string) {
-	for _, a := range absences {
-		rest, ok := cutFold(s, a.before)
+	for _, a := range tables().Absences {
+		rest, ok := cutFold(s, a.Text)
 		if !ok {
 			continue
 		}
 		name := rest
-		if a.after != "" {
-			name, _, ok = strings.Cut(rest, a.after)
+		if a.Value != "" {
+			name, _, ok = strings.Cut(rest, a.Value)
 		} else if i := strings.IndexAny(rest, " ,;\n"); i > 0 {
 			name = rest[:i]
 		}

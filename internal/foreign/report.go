@@ -1,6 +1,12 @@
 package foreign
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/pointer"
+)
 
 // Validators report in text of a fixed form. Each reader here reads one form and returns whether the text had it.
 
@@ -9,10 +15,8 @@ var reports = []struct {
 	read     func(r *reader, s string) bool
 	unspoken bool // the text is for machines, or quotes the values that were sent
 }{
-	{read: (*reader).pydantic, unspoken: true}, {read: (*reader).marked}, {read: (*reader).goSchema}, {read: (*reader).goJSON},
-	{read: (*reader).goStructs, unspoken: true}, {read: (*reader).ajv}, {read: (*reader).jsonSchema}, {read: (*reader).serde},
-	{read: (*reader).zodLines}, {read: (*reader).bracketed}, {read: (*reader).trailing}, {read: (*reader).pathList}, {read: (*reader).nameLines},
-	{read: (*reader).rails},
+	{read: (*reader).pydantic, unspoken: true}, {read: (*reader).goSchema}, {read: (*reader).goJSON}, {read: (*reader).zodLines},
+	{read: (*reader).pathList}, {read: (*reader).nameLines},
 }
 
 // report tries the validators. It reports whether one matched, so that the text is not read as prose again, and whether the text is
@@ -52,8 +56,6 @@ func (r *reader) pydanticIssue(place, reason string) {
 	message, bracket := reason, ""
 	if i := strings.LastIndex(reason, " [type="); i >= 0 {
 		message, bracket = reason[:i], reason[i+len(" [type="):]
-	} else if i := strings.LastIndex(reason, " (type="); i >= 0 {
-		message, bracket = reason[:i], reason[i+len(" (type="):]
 	}
 	kind, rest, _ := strings.Cut(bracket, ",")
 	steps := r.rooted(pydanticSteps(place))
@@ -61,7 +63,7 @@ func (r *reader) pydanticIssue(place, reason string) {
 		return
 	}
 	is := judged(message)
-	is.Path, is.Rule = pointer(steps), firstOf(pydanticRules[strings.Trim(kind, "])")], is.Rule)
+	is.Path, is.Rule = pointer.Of(steps...), cmp.Or(tables().Rules[strings.Trim(kind, "])")], is.Rule)
 	if _, got, ok := strings.Cut(rest, "input_type="); ok && is.Rule != "required" {
 		is.Got = typeName(strings.Trim(got, "] \n"))
 	}
@@ -72,7 +74,7 @@ func (r *reader) pydanticIssue(place, reason string) {
 func pydanticSteps(place string) []string {
 	var out []string
 	for _, step := range stepsOf(strings.TrimSpace(place)) {
-		if len(out) > 0 && (strings.ContainsAny(step, "(){}") || typeNames[step] != "" && step != "text" && step != "map" && step != "list") {
+		if len(out) > 0 && (strings.ContainsAny(step, "(){}") || tables().Types[step] != "" && step != "text" && step != "map" && step != "list") {
 			continue
 		}
 		out = append(out, step)
@@ -80,24 +82,8 @@ func pydanticSteps(place string) []string {
 	return out
 }
 
-var pydanticRules = map[string]string{
-	"missing": "required", "missing_argument": "required", "missing_keyword_only_argument": "required", "missing_positional_only_argument": "required",
-	"value_error.missing": "required", "extra_forbidden": "additionalProperties", "value_error.extra": "additionalProperties",
-	"unexpected_keyword_argument": "additionalProperties", "enum": "enum", "literal_error": "enum", "string_type": "type",
-	"int_type": "type", "float_type": "type", "bool_type": "type", "list_type": "type", "dict_type": "type", "int_parsing": "type",
-	"float_parsing": "type", "bool_parsing": "type", "type_error.integer": "type", "type_error.str": "type", "model_type": "type",
-	"greater_than": "minimum", "greater_than_equal": "minimum", "less_than": "maximum", "less_than_equal": "maximum",
-	"string_too_short": "minLength", "string_too_long": "maxLength", "too_short": "minItems", "too_long": "maxItems",
-	"string_pattern_mismatch": "pattern", "url_parsing": "format", "datetime_parsing": "format", "uuid_parsing": "format",
-}
-
-// zodHeads begin a sentence of zod, valibot and similar validators.
-var zodHeads = []string{"Required", "Expected ", "Invalid ", "Too big", "Too small", "Too ", "String must", "Number must", "Array must", "Unrecognized key",
-	"Must ", "Value ", "Input ", "Missing", "must ", "expected ", "should ", "Should ", "Field required", "is required", "is not", "cannot ",
-	"Cannot ", "This field", "is missing", "does not", "not a", "Not a", "can't", "has "}
-
 func startsZod(s string) bool {
-	for _, h := range zodHeads {
+	for _, h := range tables().ZodHeads {
 		if strings.HasPrefix(s, h) {
 			return true
 		}
@@ -136,9 +122,6 @@ func zodParts(line string) []string {
 
 // cutAt splits "message at path". The path is the last word of the line.
 func cutAt(part string) (message, path string, ok bool) {
-	if rest, arrow := strings.CutPrefix(part, "→ at "); arrow {
-		return "", rest, isQuotedPath(rest)
-	}
 	i := strings.LastIndex(part, " at ")
 	if i < 0 {
 		return part, "", false
@@ -168,7 +151,7 @@ func (r *reader) unknownKeys(message, under string) {
 		if t.kind == kindQuoted {
 			steps := append(append([]string(nil), r.rooted(prefix)...), t.text)
 			is := judged(message)
-			is.Path, is.Rule = pointer(steps), "additionalProperties"
+			is.Path, is.Rule = pointer.Of(steps...), "additionalProperties"
 			r.issue(is)
 		}
 	}
@@ -245,4 +228,107 @@ func firstSentence(s string) string {
 		return s[:i]
 	}
 	return s
+}
+
+// The functions below read the texts of JSON Schema validators.
+
+// goSchema reads google/jsonschema-go as the Go SDK passes it on:
+// validating "arguments": validating root: validating /properties/n: type: x has type "string", want "integer".
+func (r *reader) goSchema(s string) bool {
+	i := strings.Index(s, "validating ")
+	if i < 0 || !strings.Contains(s, "validating root") && !strings.Contains(s, "validating /") && !strings.Contains(s, "validating \"") {
+		return false
+	}
+	var place []string
+	for _, part := range strings.Split(s[i:], "validating ")[1:] {
+		if strings.HasPrefix(part, "/") {
+			at, _, _ := strings.Cut(part, ":")
+			place = schemaSteps(at)
+		}
+	}
+	message := s[strings.LastIndex(s, "validating "):]
+	_, message, _ = strings.Cut(message, ": ")
+	for _, sign := range goSigns {
+		if _, list, ok := strings.Cut(message, sign.Text); ok {
+			r.namesIn(list, place, sign.Value, message)
+			return true
+		}
+	}
+	if len(place) > 0 {
+		keyword, rest, _ := strings.Cut(message, ": ")
+		r.schemaIssue(place, keyword, rest)
+	}
+	return true
+}
+
+var goSigns = []pair{{"missing properties: ", "required"}, {"unexpected additional properties ", "additionalProperties"}}
+
+// namesIn adds an issue for each quoted or bracketed name of a list.
+func (r *reader) namesIn(list string, under []string, rule, message string) {
+	if list = strings.TrimSpace(list); strings.HasPrefix(list, "[") {
+		list, _, _ = strings.Cut(list[1:], "]")
+	}
+	for _, t := range tokens(list) {
+		if (t.kind == kindQuoted || t.kind == kindWord && !tables().Never[t.low]) && isPath(t.text) {
+			steps := append(append([]string(nil), under...), t.text)
+			r.issue(candor.Issue{Path: pointer.Of(r.rooted(steps)...), Rule: rule, Message: message})
+		}
+	}
+}
+
+func (r *reader) schemaIssue(steps []string, keyword, message string) {
+	is := judged(message)
+	if _, got, ok := strings.Cut(message, "has type \""); ok {
+		got, _, _ = strings.Cut(got, "\"")
+		is.Got = typeName(got)
+	}
+	if isPath(keyword) {
+		is.Rule = keyword
+	}
+	is.Path = pointer.Of(r.rooted(steps)...)
+	r.issue(is)
+}
+
+// goJSON reads errors of encoding/json: … into Go struct field Params.body of type string.
+func (r *reader) goJSON(s string) bool {
+	found := false
+	if _, rest, ok := strings.Cut(s, "Go struct field "); ok {
+		field, want, _ := strings.Cut(rest, " of type ")
+		model, path, dotted := strings.Cut(field, ".")
+		if found = dotted && isPath(path); found && r.decodes(model, path) {
+			is := candor.Issue{Path: pointer.Of(r.rooted(stepsOf(path))...), Rule: "type", Got: typeAfter(s, "cannot unmarshal "), Message: s}
+			if t := goType(want); t != "" {
+				is.Expected = map[string]any{"type": t}
+			}
+			r.issue(is)
+		}
+	}
+	if _, rest, ok := strings.Cut(s, "json: unknown field \""); ok {
+		name, _, _ := strings.Cut(rest, "\"")
+		r.named(name, "additionalProperties", s)
+		found = true
+	}
+	return found
+}
+
+// decodes reports whether a Go struct is that of the arguments and not of a response.
+func (r *reader) decodes(model, path string) bool {
+	for _, tail := range []string{"Params", "Input", "Args", "Arguments", "Request", "Options", "Parameters"} {
+		if strings.HasSuffix(model, tail) {
+			return true
+		}
+	}
+	return r.args.empty() && r.args.known || r.args.has(stepsOf(path)[0]) || !r.args.known && r.validation
+}
+
+func goType(want string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(want), " ")
+	word = strings.TrimRight(strings.TrimLeft(word, "*"), "\".,;")
+	switch {
+	case strings.HasPrefix(word, "[]"):
+		return "array"
+	case strings.HasPrefix(word, "map["):
+		return "object"
+	}
+	return typeName(word)
 }

@@ -2,25 +2,19 @@ package foreign
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 )
 
 // A server without validation fails on invalid arguments. The message of its runtime names the variable, which may be an argument
 // or something else: the request decides.
 
-// builtins are members of the language: "reading 'map'" is about a response, not an argument.
-var builtins = set("map", "length", "join", "split", "tolowercase", "touppercase", "trim", "foreach", "filter", "replace",
-	"includes", "startswith", "endswith", "then", "catch", "push", "slice", "find", "some", "every", "reduce", "tostring",
-	"call", "apply", "get", "set", "has", "keys", "values", "entries", "match", "test", "0", "1", "substring", "indexof",
-	"concat", "sort", "data", "message", "error", "errors", "result", "results", "response", "success", "items", "content",
-	"choices", "headers", "status", "body", "default", "prototype", "constructor", "iterator", "replaceall", "send", "write")
-
 // plausible reports whether a variable may be an argument: the request has it, or the request is not known.
 func (r *reader) plausible(name string) bool {
 	if r.args.has(name) {
 		return true
 	}
-	return r.args.empty() && !builtins[fold(name)]
+	return r.args.empty() && !tables().Builtins[Fold(name)]
 }
 
 // runtime reads messages of language runtimes that name a variable.
@@ -63,7 +57,7 @@ func (r *reader) notFunction(s string, t token) {
 	if !nested {
 		name = callee
 	}
-	if r.args.has(name) || nested && roots[strings.SplitN(callee, ".", 2)[0]] {
+	if r.args.has(name) || nested && tables().Roots[strings.SplitN(callee, ".", 2)[0]] {
 		r.named(name, "type", lineAt(s, t.at))
 	}
 }
@@ -102,12 +96,6 @@ func (r *reader) queryOf(link, s string) {
 	}
 }
 
-// choice are the words that introduce a list of valid values.
-var choice = set("must", "supported", "valid", "allowed", "available", "expected", "should", "accepted", "possible", "choose", "options")
-
-// generic are words for any argument, or for a part of one.
-var generic = set("value", "values", "key", "keys", "type", "types", "input", "argument", "parameter", "option", "data", "request", "response", "field")
-
 // values reads sentences that quote a bad value next to its name: Unknown mode "x". Valid modes are …
 func (r *reader) values(s string, toks []token) {
 	for i, t := range toks {
@@ -120,7 +108,7 @@ func (r *reader) values(s string, toks []token) {
 			continue
 		}
 		name, ok := r.nameOf(toks[i+1], false, true)
-		if generic[toks[i+1].low] && !r.args.has(name) {
+		if tables().Generic[toks[i+1].low] && !r.args.has(name) {
 			continue // "Invalid value: 'x'. Supported values are …" names nothing
 		}
 		if ok && r.valueBeside(toks, i+2, name) {
@@ -139,7 +127,7 @@ func (r *reader) valueBeside(toks []token, i int, name string) bool {
 		if n == 0 && t.kind == kindWord && !r.args.holds(name, t.text) {
 			return false
 		}
-		if r.args.holds(name, t.text) || known && choice[t.low] && (n == 0 || toks[i+n-1].kind == kindMark) {
+		if r.args.holds(name, t.text) || known && tables().Choice[t.low] && (n == 0 || toks[i+n-1].kind == kindMark) {
 			return true
 		}
 		if t.low == "undefined" || t.low == "[object object]" {
@@ -189,38 +177,16 @@ func goroutineAt(s string) int {
 	return i
 }
 
-// frames removes the stack lines of Node, Java and .NET: "    at x (file:1:2)".
-func (r *reader) frames(s string) string {
-	if !strings.Contains(s, "\n") {
-		return s
-	}
-	var kept, stack []string
-	for line := range strings.SplitSeq(s, "\n") {
-		if isFrame(line) {
-			stack = append(stack, line)
-		} else {
-			kept = append(kept, line)
-		}
-	}
-	if len(stack) == 0 {
-		return s
-	}
-	keep(&r.said.Stack, strings.Join(stack, "\n"))
-	return strings.TrimSpace(strings.Join(kept, "\n"))
-}
+// frame is a stack line of Node, Java and .NET, "    at x (file:1:2)", which has a position in code. The list of a validator
+// ("  → at name") and Jackson's position in the JSON have none.
+var frame = regexp.MustCompile(`(?m)^[ \t]+(?:\.\.\. .* more|at (?:[^\[\n]|\[[^S\n])[^\n]*?(?:\(| in |:[^\n]*[/\\]|[/\\][^\n]*:)[^\n]*)(?:\n|$)`)
 
-// isFrame distinguishes a stack line, which has a position in code, from the list of a validator ("  → at name").
-func isFrame(line string) bool {
-	rest := strings.TrimLeft(line, " \t")
-	if len(rest) == len(line) {
-		return false
+// frames removes the stack lines.
+func (r *reader) frames(s string) string {
+	stack := frame.FindAllString(s, -1)
+	if len(stack) == 0 || !strings.Contains(s, "\n") {
+		return s
 	}
-	if strings.HasPrefix(rest, "... ") && strings.HasSuffix(rest, " more") {
-		return true
-	}
-	rest, ok := strings.CutPrefix(rest, "at ")
-	if !ok || strings.HasPrefix(rest, "[Source") { // Jackson's position in the JSON
-		return false
-	}
-	return strings.ContainsAny(rest, "(") || strings.Contains(rest, ":") && strings.ContainsAny(rest, "/\\") || strings.Contains(rest, " in ")
+	keep(&r.said.Stack, strings.Join(stack, ""))
+	return strings.TrimSpace(frame.ReplaceAllString(s, ""))
 }

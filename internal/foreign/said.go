@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/internal/truncate"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -61,7 +62,7 @@ type Said struct {
 	Issues    []candor.Issue
 	OfRequest bool
 	// OfOutput reports a validator's complaint about the tool's own result, and OfAnswer one about the response of a service behind
-	// the tool. Neither names an argument, so Issues is empty.
+	// the tool. Both are not about an argument, so Issues is empty.
 	OfOutput, OfAnswer bool
 	// Page reports whether the peer sent an HTML page.
 	Page bool
@@ -112,6 +113,7 @@ type reader struct {
 	nested     int  // depth of nested JSON texts
 	nodes      int  // number of JSON values read
 	validation bool // a prefix said that the text is about arguments
+	either     bool // the issues are those of the branches of a union
 	answer     bool // the sentence complains about the response of a service behind the tool
 	cut        string
 	toks       []token // tokens of cut, which several readers use
@@ -119,7 +121,7 @@ type reader struct {
 
 // maxRaw is the maximum length of a text before redaction. It is longer than any text of an error, because a cut before redaction
 // may split a secret, whose first part would not be recognised.
-const maxRaw = 4 * candor.MaxMessage
+const maxRaw = 4 * limits.Message
 
 // maxNodes is the maximum number of JSON values that are read.
 const maxNodes = 2000
@@ -139,7 +141,7 @@ func (r *reader) finish(text string) Said {
 		keep(&s.Tool, tool)
 	}
 	s.First, s.Suggestion = clip(s.First, maxRaw), clip(s.Suggestion, maxRaw)
-	s.Stack = clip(s.Stack, candor.MaxStack)
+	s.Stack = clip(s.Stack, limits.Stack)
 	return r.said
 }
 
@@ -161,7 +163,7 @@ func (r *reader) number(n int64) {
 }
 
 func (r *reader) symbol(name string) {
-	name = clip(strings.TrimSpace(name), candor.MaxCallInfo)
+	name = clip(strings.TrimSpace(name), limits.CallInfo)
 	if name == "" || len(r.said.Symbols) == maxSymbols {
 		return
 	}

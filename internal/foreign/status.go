@@ -30,9 +30,6 @@ func (r *reader) statusOf(s string) {
 // statusAt returns the status at token i, or 0.
 func statusAt(toks []token, i int) int {
 	t := toks[i]
-	if n, ok := strings.CutPrefix(t.low, "statuscode="); ok {
-		return threeDigits(n)
-	}
 	if t.kind == kindQuoted {
 		return quotedStatus(t.text)
 	}
@@ -40,10 +37,10 @@ func statusAt(toks []token, i int) int {
 	if n == 0 || t.kind == kindWord {
 		return 0
 	}
-	if i+1 < len(toks) && measures[toks[i+1].low] {
+	if i+1 < len(toks) && tables().Measures[toks[i+1].low] {
 		return 0
 	}
-	if followsReason(toks, i, n) || precedes(toks, i, n) || printedStatus(toks, i, n) {
+	if precedes(toks, i, n) {
 		return n
 	}
 	return 0
@@ -52,15 +49,8 @@ func statusAt(toks []token, i int) int {
 // quotedStatus reads '404 Not Found' in quotes, as httpx writes it.
 func quotedStatus(s string) int {
 	number, phrase, _ := strings.Cut(s, " ")
-	n := threeDigits(number)
-	if n != 0 && strings.EqualFold(reasons[n], phrase) {
+	if n := threeDigits(number); isStatus(n) && phrase != "" && isUpper(phrase[0]) {
 		return n
-	}
-	toks := tokens(s)
-	for i, t := range toks {
-		if n := threeDigits(t.text); n >= 400 && isCounted(toks, i) {
-			return n
-		}
 	}
 	return 0
 }
@@ -74,28 +64,6 @@ func threeDigits(s string) int {
 		return 0
 	}
 	return n
-}
-
-// measures are words that make the number before them an amount.
-var measures = set("ms", "s", "sec", "seconds", "second", "minutes", "bytes", "kb", "mb", "gb", "items", "results", "rows", "records", "characters", "chars", "tokens", "files",
-	"lines", "times", "requests", "users", "entries", "pages", "days", "hours", "%", "px", "points", "percent", "errors", "objects", "words")
-
-// followsReason reports whether the reason phrase of status n follows, as in "429 Too Many Requests", also in brackets.
-func followsReason(toks []token, i, n int) bool {
-	phrase := strings.Fields(strings.ToLower(reasons[n]))
-	if len(phrase) == 0 {
-		return false
-	}
-	at := i + 1
-	for at < len(toks) && at <= i+2 && toks[at].kind == kindMark && strings.Contains("(-:—–[", toks[at].text) {
-		at++
-	}
-	for k, w := range phrase {
-		if at+k >= len(toks) || toks[at+k].low != w {
-			return false
-		}
-	}
-	return true
 }
 
 // precedes reports whether the words before a number make it a status. It reads from the nearest word outwards.
@@ -116,20 +84,10 @@ func precedes(toks []token, i, n int) bool {
 		}
 	}
 	if j < 0 {
-		return i == 0 && reasons[n] != "" && n >= 400 && closes(toks, i)
+		return i == 0 && n >= 400 && isStatus(n) && closes(toks, i)
 	}
 	return wordBefore(toks, j, i, n, opened, colon)
 }
-
-// sure are words after which a three-digit number is a status.
-var sure = set("status", "statuscode", "http", "status_code", "httpstatus", "http_status", "http/1.1", "http/2", "状态码", "ステータス", "statuscode", "http-status", "responded", "http-statuscode", "estado", "statut", "stato", "состояния", "статус", "ответа", "statuskode", "httpstatuscode")
-
-// likely are words after which a number that HTTP names is a status.
-var likely = set("error", "code", "errorcode", "error_code", "response", "returned", "returns", "with", "failed", "failure", "got", "received", "answered", "api", "errors", "success")
-
-// notHTTP are words that make a following status or code something else.
-var notHTTP = set("exit", "process", "line", "port", "errno", "signal", "column", "rpc", "exited", "sql", "sqlstate", "mysql", "timeout", "limit", "max", "maximum", "min", "minimum", "size", "length", "count", "total", "id", "number", "version",
-	"offset", "width", "height", "amount", "value", "at", "to", "of", "than", "row", "index", "room")
 
 func wordBefore(toks []token, j, i, n int, opened, colon bool) bool {
 	w := toks[j].low
@@ -137,16 +95,16 @@ func wordBefore(toks []token, j, i, n int, opened, colon bool) bool {
 	if j > 0 {
 		before = toks[j-1].low
 	}
-	if notHTTP[w] || notHTTP[before] {
+	if tables().NotHTTP[w] || tables().NotHTTP[before] {
 		return false
 	}
-	if sure[w] || isStatusWord(w) || w == "코드" && before == "상태" || strings.HasPrefix(w, "http") && toks[j].kind == kindWord || w == "code" && sure[before] {
+	if tables().Sure[w] || strings.HasPrefix(w, "http") && toks[j].kind == kindWord || w == "code" && tables().Sure[before] {
 		return true
 	}
-	if n < 400 && !opened || reasons[n] == "" {
+	if n < 400 && !opened || !isStatus(n) {
 		return false
 	}
-	if likely[w] && (opened || colon || closes(toks, i) || w == "error" || w == "code") {
+	if tables().Likely[w] && (opened || colon || closes(toks, i) || w == "error" || w == "code") {
 		return w != "code" || colon || before == "error" || before == "response"
 	}
 	return colon && closes(toks, i) && cued(toks[:j+1]) || opened && closesBracket(toks, i)
@@ -184,24 +142,10 @@ func closesBracket(toks []token, i int) bool {
 	return i+2 >= len(toks) || strings.Contains(":.{<;,-", toks[i+2].text) || toks[i+2].head
 }
 
-// certain maps the reason phrases that only HTTP uses, in the spelling of the standard, to their status.
-var certain = map[string]int{
-	"Too Many Requests": 429, "Internal Server Error": 500, "Bad Gateway": 502, "Service Unavailable": 503, "Gateway Timeout": 504, "Gateway Time-out": 504,
-	"Method Not Allowed": 405, "Unprocessable Entity": 422, "Unprocessable Content": 422, "Payload Too Large": 413, "Request Entity Too Large": 413,
-	"Unsupported Media Type": 415, "Not Acceptable": 406, "Precondition Failed": 412, "Proxy Authentication Required": 407, "URI Too Long": 414, "Payment Required": 402,
-}
-
-// clauses maps phrases that count only as a whole clause of a sentence.
-var clauses = map[string]int{
-	"Unauthorized": 401, "Forbidden": 403, "Not Found": 404, "Bad Request": 400, "Conflict": 409, "Gone": 410, "Request Timeout": 408,
-	"Too many requests": 429, "Internal server error": 500, "Bad gateway": 502, "Service unavailable": 503, "Gateway timeout": 504, "too many requests": 429,
-	"Service Temporarily Unavailable": 503,
-}
-
 // phraseStatus finds a status that is stated only by its phrase, or returns 0.
 func phraseStatus(s string) int {
 	best, at := 0, len(s)
-	for phrase, n := range certain {
+	for phrase, n := range tables().Statuses {
 		if i := strings.Index(s, phrase); i >= 0 && i < at && bounded(s, i, i+len(phrase)) {
 			best, at = n, i
 		}
@@ -210,7 +154,7 @@ func phraseStatus(s string) int {
 		return best
 	}
 	for clause := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(":.;\n,()-\"", c) }) {
-		if n := clauses[strings.TrimSpace(clause)]; n != 0 {
+		if n := tables().Clauses[strings.TrimSpace(clause)]; n != 0 {
 			return n
 		}
 	}
@@ -222,60 +166,9 @@ func bounded(s string, i, end int) bool {
 	return (i == 0 || !isLetter(s[i-1]) && s[i-1] != '_') && (end >= len(s) || !isLetter(s[end]) && s[end] != '_')
 }
 
-// Libraries also print a status in other forms, without a word such as "status" before it.
+// statuses are the numbers that HTTP and its common extensions define; other numbers need a clearer context.
+var statuses = set(`100 101 102 103 200 201 202 203 204 205 206 207 208 226 300 301 302 303 304 305 307 308
+	400 401 402 403 404 405 406 407 408 409 410 411 412 413 414 415 416 417 418 421 422 423 424 425 426 428 429 431 451 499
+	500 501 502 503 504 505 506 507 508 510 511 520 521 522 523 524 529`)
 
-// printedStatus reports whether number i is a status because of the form around it.
-func printedStatus(toks []token, i, n int) bool {
-	if n < 400 || reasons[n] == "" {
-		return false
-	}
-	return isCounted(toks, i) || isRaised(toks, i) || isTold(toks, i) || isClosing(toks, i)
-}
-
-// answers are nouns that may follow a status: "too many 503 error responses", "got a 502 response".
-var answers = set("error", "response", "responses", "status", "reply", "answer")
-
-// answerLeads are words that may precede such a number.
-var answerLeads = set("many", "a", "an", "the", "got", "received", "with", "returned", "repeated", "http", "consecutive", "another", "upstream")
-
-func isCounted(toks []token, i int) bool {
-	return i > 0 && i+1 < len(toks) && answers[toks[i+1].low] && answerLeads[toks[i-1].low]
-}
-
-// isRaised reports whether a number is an exception's first argument: NotFoundError(404, 'no such index').
-func isRaised(toks []token, i int) bool {
-	return i > 1 && i+1 < len(toks) && toks[i-1].text == "(" && isException(toks[i-2].text) && (toks[i+1].text == "," || toks[i+1].text == ")")
-}
-
-// isTold reports whether a number has aiohttp's form: 403, message='Forbidden', url=….
-func isTold(toks []token, i int) bool {
-	return toks[i].head && i+3 < len(toks) && toks[i+1].text == "," && toks[i+2].low == "message" && toks[i+3].text == "="
-}
-
-// refusing are words of sentences that a status in brackets may follow.
-var refusing = []string{"authori", "authenti", "permission", "denied", "forbidden", "access", "credential", "token", "login", "not found", "exist", "limit", "quota", "unavailable", "fail", "error", "overload"}
-
-// isClosing reports whether a number is "(401)" after the full stop of a sentence about a refusal.
-func isClosing(toks []token, i int) bool {
-	if i < 3 || i+2 != len(toks) || toks[i-1].text != "(" || toks[i+1].text != ")" || toks[i-2].kind != kindMark || !strings.Contains(".!。", toks[i-2].text) {
-		return false
-	}
-	for _, t := range toks[:i-2] {
-		for _, w := range refusing {
-			if strings.HasPrefix(t.low, w) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// isStatusWord reports whether a token contains the word for a status in a language without spaces.
-func isStatusWord(low string) bool {
-	for _, w := range []string{"状态码", "状态代码", "狀態碼", "ステータス", "상태코드"} {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
-}
+func isStatus(n int) bool { return statuses[strconv.Itoa(n)] }

@@ -1,8 +1,13 @@
 package foreign
 
 import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/redactjson"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -11,36 +16,16 @@ func (r *reader) text(s string) string {
 	if v, ok := parse(strings.TrimSpace(s)); ok && r.nested < MaxNested {
 		return r.inside(v)
 	}
-	s, body := r.longBody(s)
 	s = strings.TrimSpace(clip(strings.ToValidUTF8(s, "�"), MaxText))
 	s = r.splitStack(s)
 	s = r.splitAdvice(s)
 	s = r.peel(s)
-	r.answer = r.answer || isAnswerComplaint(s)
 	if v, ok := parse(s); ok && r.nested < MaxNested && v.Type() != wire.TypeString {
 		return r.inside(v)
 	}
-	if v, end, ok := repr(strings.TrimPrefix(s, "%"), 0); ok && end >= len(s)-1 && r.nested < MaxNested && r.tellsFailure(v) {
-		return r.inside(v)
-	}
-	if body == "" {
-		s, body = r.splitBody(s)
-	}
+	s, body := r.splitBody(s)
 	s = r.facts(s)
 	return joined(s, body)
-}
-
-// longBody removes a JSON body from the end of a text that is too long to be parsed as a whole.
-func (r *reader) longBody(s string) (rest, body string) {
-	i := strings.IndexAny(clip(s, 1024), "{[")
-	if len(s) <= MaxText || i < 0 || r.nested >= MaxNested {
-		return s, ""
-	}
-	v, ok := parse(strings.TrimSpace(s[i:]))
-	if !ok {
-		return s, ""
-	}
-	return r.peel(s[:i]), firstOf(r.inside(v), r.fromIssues())
 }
 
 // inside reads JSON that was found in a text.
@@ -98,66 +83,35 @@ func (r *reader) splitBody(s string) (rest, body string) {
 			break
 		}
 		i += n
-		v, end, ok := r.bodyAt(s, i)
-		if ok {
-			before, after := s[:i], strings.TrimLeft(s[end:], " .)")
-			return strings.TrimSpace(before + after), r.inside(v)
+		end, closed := jsonEnd(s, i)
+		if v, ok := parse(s[i:end]); closed && ok && r.telling(v) {
+			return withoutFrame(s[:i], strings.TrimLeft(s[end:], " .)")), r.inside(v)
+		}
+		if !closed {
+			end = i + 1
 		}
 		i = max(end, i+1)
 	}
 	return s, ""
 }
 
-// bodyAt reads the value at i, in JSON or as a language prints it. If it is not a value, end is the position to continue at.
-func (r *reader) bodyAt(s string, i int) (v wire.Value, end int, ok bool) {
-	end, closed := jsonEnd(s, i)
-	if closed {
-		if v, ok = parse(s[i:end]); ok {
-			return v, end, r.telling(v)
-		}
+// bodyLabel is a label that stands before a body, after the sentence.
+var bodyLabel = regexp.MustCompile(`(?i)[,;(]\s*(?:content|body|response|data|payload|details)\s*[:=]?\s*$`)
+
+// withoutFrame joins the texts before and after a body, without its quotes and its label.
+func withoutFrame(before, after string) string {
+	if n := len(before); n > 0 && after != "" && before[n-1] == after[0] && strings.IndexByte("\"'`", after[0]) >= 0 {
+		before, after = before[:n-1], after[1:]
 	}
-	if v, stop, is := repr(s, i); is {
-		return v, stop, r.tellsFailure(v)
-	}
-	if !closed {
-		end = i + 1
-	}
-	return v, end, false
+	before = bodyLabel.ReplaceAllString(before, "")
+	return strings.TrimSpace(before + after)
 }
 
-// tellsFailure reports whether a printed value is about a failure. Prose has brackets and quotes, too.
-func (r *reader) tellsFailure(v wire.Value) bool {
-	if v.Type() == wire.TypeArray {
-		first, _ := v.Index(0)
-		return isIssue(first)
-	}
-	for _, name := range []string{"error", "Error", "message", "Message", "msg", "detail", "errors", "ResponseMetadata"} {
-		if v.Path(name).Present() {
-			return true
-		}
-	}
-	return isErrorMap(v, 3)
-}
-
-// jsonEnd finds the end of the object or array at i by its brackets.
+// jsonEnd finds the end of the object or array at i.
 func jsonEnd(s string, i int) (end int, ok bool) {
-	depth, quoted := 0, false
-	for ; i < len(s); i++ {
-		switch c := s[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth--; depth == 0 {
-				return i + 1, true
-			}
-		}
-	}
-	return i, false
+	d := json.NewDecoder(strings.NewReader(s[i:]))
+	ok = d.Decode(new(json.RawMessage)) == nil
+	return i + int(d.InputOffset()), ok
 }
 
 // telling reports whether JSON is worth reading: an object with members or an array of objects. ["a","b"] is prose.
@@ -165,8 +119,7 @@ func (r *reader) telling(v wire.Value) bool {
 	if v.Type() == wire.TypeObject {
 		return v.Len() > 0
 	}
-	first, ok := v.Index(0)
-	return ok && first.Type() == wire.TypeObject
+	return v.Path(0).Type() == wire.TypeObject
 }
 
 // If no known form matches, the request is the evidence: a sentence that complains about a value and contains the exact name of an
@@ -232,4 +185,80 @@ func (r *reader) pointsAt(toks []token, i int, steps []string) bool {
 		}
 	}
 	return false
+}
+
+// ReadResult reads a tools/call result that is known or suspected to be a failure: its text blocks in order, then
+// structuredContent, then the toolResult of the first protocol version. The result for a success is meaningless.
+func ReadResult(result wire.Value, args wire.Value) Said {
+	r := newReader(args)
+	var text string
+	for _, name := range []string{"content", "structuredContent", "toolResult"} {
+		v, ok := result.Get(name)
+		if !ok || v.IsNull() {
+			continue
+		}
+		said := r.part(name, v)
+		if text == "" || name != "structuredContent" && !strings.Contains(text, said) {
+			text = cmp.Or(text, said)
+		}
+	}
+	return r.finish(text)
+}
+
+func (r *reader) part(name string, v wire.Value) string {
+	if name == "content" && v.Type() == wire.TypeArray {
+		return r.blocks(v)
+	}
+	return r.value(v)
+}
+
+// blocks reads content blocks. Sentences of several blocks are joined, without a secret that the block before names.
+func (r *reader) blocks(v wire.Value) string {
+	var texts []string
+	var list redactjson.Sequence
+	n := 0
+	for e := range v.Elements() {
+		if n++; n > maxElements {
+			break
+		}
+		t := r.block(e)
+		if clean, hidden := list.NextOf(e); hidden {
+			t = clean
+		}
+		if t != "" && !slices.Contains(texts, t) {
+			texts = append(texts, t)
+		}
+	}
+	if len(texts) > 1 {
+		keep(&r.said.First, texts[0])
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (r *reader) block(e wire.Value) string {
+	for _, steps := range [][]any{{"text"}, {"error"}, {"message"}, {"resource", "text"}, {"data"}} {
+		v := e.Path(steps...)
+		if v.Type() == wire.TypeString && !e.Path("type").Is("image") && !e.Path("type").Is("audio") || v.Type() == wire.TypeObject {
+			return r.value(v)
+		}
+	}
+	return ""
+}
+
+// isMasked reports whether a sentence says only that something failed, and returns the tool that it names.
+func isMasked(s string) (tool string, ok bool) {
+	low := strings.ToLower(strings.TrimRight(s, ".!。 "))
+	for _, tail := range []string{"please try again later", "please try again", "try again later"} {
+		low = strings.TrimRight(strings.TrimSuffix(low, tail), ".!,; ")
+	}
+	if tables().Generics[low] {
+		return "", true
+	}
+	for _, lead := range []string{"error executing tool ", "error calling tool ", "tool execution failed for "} {
+		if rest, is := cutFold(strings.TrimRight(s, ". "), lead); is {
+			tool = strings.Trim(rest, "'\"`")
+			return tool, isToolName(tool)
+		}
+	}
+	return "", false
 }

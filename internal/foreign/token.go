@@ -14,8 +14,6 @@ type token struct {
 	at   int  // where it begins, including quotes
 	end  int  // index of the next byte
 	head bool // first of a sentence or line
-	// inset reports whether it is a Latin word beside a script without spaces, where it is a name and not prose.
-	inset bool
 }
 
 type kind uint8
@@ -56,22 +54,8 @@ func tokens(s string) []token {
 		head = t.kind == kindMark && strings.ContainsAny(t.text, ".!?;:—✖❌•>")
 		out, i = append(out, t), t.end
 	}
-	setInsets(out)
 	return out
 }
-
-// setInsets marks the Latin words between words of another script.
-func setInsets(toks []token) {
-	for i := range toks {
-		if toks[i].kind != kindWord || toks[i].spaceless() {
-			continue
-		}
-		toks[i].inset = (i == 0 || !isLatin(toks[i-1])) && (i+1 == len(toks) || !isLatin(toks[i+1])) &&
-			(i > 0 && toks[i-1].spaceless() || i+1 < len(toks) && toks[i+1].spaceless())
-	}
-}
-
-func isLatin(t token) bool { return t.kind == kindWord && !t.spaceless() }
 
 // spaceless reports whether a token is a word of a script that is written without spaces.
 func (t token) spaceless() bool { return t.kind == kindWord && startsSpaceless(t.text) }
@@ -112,33 +96,14 @@ func urlEnd(s string, i int) int {
 	return i + len(strings.TrimRight(s[i:i+n], ".,;:"))
 }
 
-// closingQuote returns the closing mark for an opening quote, or 0 if open is not a quote.
-func closingQuote(open rune) rune {
-	switch open {
-	case '"', '\'', '`':
-		return open
-	case '“':
-		return '”'
-	case '‘':
-		return '’'
-	case '«':
-		return '»'
-	case '「':
-		return '」'
-	case '『':
-		return '』'
-	case '„':
-		return '“'
-	default:
-		return 0
-	}
-}
+// closingQuotes are the closing marks of opening quotes.
+var closingQuotes = map[rune]rune{'"': '"', '\'': '\'', '`': '`', '“': '”', '‘': '’', '«': '»', '「': '」', '『': '』', '„': '“'}
 
 const maxQuoted = 96
 
 func quotedAt(s string, i int) (inside string, end int, ok bool) {
 	open, size := utf8.DecodeRuneInString(s[i:])
-	closing := closingQuote(open)
+	closing := closingQuotes[open]
 	if closing == 0 || open == '\'' && i > 0 && isLetter(s[i-1]) {
 		return "", i, false
 	}

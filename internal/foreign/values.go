@@ -48,62 +48,47 @@ func collectValues(v wire.Value, depth int, out *[]string) {
 // colon, because elsewhere it may be the server's own word.
 func TakeOut(text string, values []string, mark string) string {
 	for _, value := range values {
-		text = takeOut(text, value, mark)
+		if strings.Contains(text, value) {
+			text = takeOut(text, value, mark)
+		}
 	}
 	return text
 }
 
 func takeOut(text, value, mark string) string {
-	i := strings.Index(text, value)
-	if i < 0 {
-		return text
-	}
 	plain := isPlainWord(value)
 	var b strings.Builder
-	for i >= 0 {
+	for i := strings.Index(text, value); i >= 0; i = strings.Index(text, value) {
 		end := i + len(value)
-		if standsAlone(text, i, end) && (!plain || isSetApart(text, i, end)) {
-			b.WriteString(text[:i])
+		b.WriteString(text[:i])
+		if StandsAlone(text, i, end) && (!plain || isSetApart(text, i, end)) {
 			b.WriteString(mark)
 		} else {
-			b.WriteString(text[:end])
+			b.WriteString(value)
 		}
 		text = text[end:]
-		i = strings.Index(text, value)
 	}
 	b.WriteString(text)
 	return b.String()
 }
 
-// standsAlone reports whether text[i:end] is not part of a longer word.
-func standsAlone(text string, i, end int) bool {
+// StandsAlone reports whether text[i:end] is not part of a longer word.
+func StandsAlone(text string, i, end int) bool {
 	return (i == 0 || !isAlnum(text[i]) || !isAlnum(text[i-1])) && (end == len(text) || !isAlnum(text[end-1]) || !isAlnum(text[end]))
+}
+
+// isSetApart reports whether text[i:end] is quoted, in brackets, or after a colon.
+func isSetApart(text string, i, end int) bool {
+	before := strings.TrimRight(text[:i], " ")
+	return before != "" && (strings.IndexByte(":='\"`([<", before[len(before)-1]) >= 0 ||
+		end < len(text) && strings.IndexByte("'\"`)]>", text[end]) >= 0)
 }
 
 func isAlnum(c byte) bool { return isLetter(c) || isDigit(c) }
 
 // isPlainWord reports whether s has only letters.
 func isPlainWord(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if !isLetter(s[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// isSetApart reports whether text[i:end] is quoted, in brackets, or after a colon.
-func isSetApart(text string, i, end int) bool {
-	before := strings.TrimRight(text[:i], " ")
-	if before == "" {
-		return false
-	}
-	switch last := before[len(before)-1]; last {
-	case ':', '=', '\'', '"', '`', '(', '[', '<':
-		return true
-	default:
-		return end < len(text) && strings.IndexByte("'\"`)]>", text[end]) >= 0
-	}
+	return !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 || !isLetter(byte(c)) })
 }
 
 // takenOut returns the text without the values of the arguments.
@@ -145,8 +130,8 @@ func (a *arguments) collect(v wire.Value, levels int) {
 			return
 		}
 		key := clip(str(name), maxPath)
-		if _, ok := a.keys[fold(key)]; !ok {
-			a.keys[fold(key)] = key
+		if _, ok := a.keys[Fold(key)]; !ok {
+			a.keys[Fold(key)] = key
 		}
 		if levels > 1 {
 			a.collect(value, levels-1)
@@ -158,11 +143,11 @@ func (a *arguments) collect(v wire.Value, levels int) {
 func (a *arguments) empty() bool { return len(a.keys) == 0 }
 
 // has reports whether there is an argument of exactly that name.
-func (a *arguments) has(name string) bool { return a.keys[fold(name)] == name && name != "" }
+func (a *arguments) has(name string) bool { return a.keys[Fold(name)] == name && name != "" }
 
 // spelling returns the argument that the word names, ignoring case and separators.
 func (a *arguments) spelling(word string) (string, bool) {
-	key, ok := a.keys[fold(word)]
+	key, ok := a.keys[Fold(word)]
 	return key, ok
 }
 
@@ -182,8 +167,8 @@ func (a *arguments) sent(text string) bool {
 	return false
 }
 
-// fold normalises a name, so that retry-after, Retry_After and retryAfter are equal.
-func fold(name string) string {
+// Fold normalises a name, so that retry-after, Retry_After and retryAfter are equal.
+func Fold(name string) string {
 	clean := true
 	for i := 0; i < len(name) && clean; i++ {
 		c := name[i]

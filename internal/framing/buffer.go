@@ -3,43 +3,35 @@
 package framing
 
 import (
-	"errors"
 	"io"
 
 	"github.com/candor-mcp/candor/wire"
 )
 
-// buffer is the buffer between a reader and the frames cut from it. It holds at most what a
-// frame within the limit needs.
+// buffer holds the unread bytes of a reader, at most one frame within the limit.
 type buffer struct {
 	src  io.Reader
 	most int // bytes the buffer must be able to hold unread
 	from int // bytes the buffer begins with
-	keep int // bytes of a buffer that is not given up when it is empty
+	keep int // size up to which an empty buffer is kept
 	buf  []byte
 	r, w int   // buf[r:w] is unread
-	err  error // what the reader ended with; sticky
+	err  error // the reader's error; sticky
 }
 
 const (
 	bufferStart = 32 << 10
 	bufferKeep  = 1 << 20
-	emptyReads  = 100 // that many in a row mean that the reader is stuck
+	emptyReads  = 100 // in a row before the reader counts as stuck
 )
-
-var errBadRead = errors.New("framing: the reader returned an impossible count")
 
 func (in *buffer) unread() []byte { return in.buf[in.r:in.w] }
 
-// fill reads once into free space, which it makes first. It sets err when the reader ends.
+// fill makes space and reads once. It sets err when the reader fails.
 func (in *buffer) fill() {
 	in.makeSpace()
 	for range emptyReads {
 		n, err := in.src.Read(in.buf[in.w:])
-		if n < 0 || n > len(in.buf)-in.w {
-			in.err = errBadRead
-			return
-		}
 		in.w += n
 		in.err = err
 		if n > 0 || err != nil {
@@ -78,7 +70,7 @@ func maxBytes(lim wire.Limits) int {
 	return min(lim.MaxBytes, ceiling)
 }
 
-// stop is an index that means that nothing was found.
+// stop is the index for not found.
 const stop = -1
 
 var bom = []byte("\xef\xbb\xbf")

@@ -3,21 +3,18 @@ package framing
 import (
 	"bytes"
 	"errors"
-	"io"
 	"math"
 	"strconv"
 
 	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
-// Event is one event of an event stream. Slices that a reader returned belong to it and are good
+// Event is one event of an event stream. Slices that a reader returned are valid
 // until the next call of [EventReader.Next].
 type Event struct {
-	// Raw is the event as it came, with comments, unknown fields and the blank line that ends it.
-	// Writing it back unchanged changes nothing. Comments and unknown fields of an event over 64 KiB
-	// are left out. It is nil if the event is too large.
+	// Raw is the event as received, with comments, unknown fields and the final blank line. It is nil if the event is too large.
 	Raw []byte
-	// Size is how many bytes of the stream the event took.
+	// Size is the number of bytes of the event in the stream.
 	Size int64
 
 	// Data is the content of the data lines, joined by LF. HasData is true if there was such a line: an
@@ -26,7 +23,7 @@ type Event struct {
 	HasData bool
 	// Type is the event field, empty for the default type "message".
 	Type []byte
-	// ID is the id field of this very event; HasID distinguishes an empty one, which resets, from none.
+	// ID is the id field of this event. HasID distinguishes an empty id, which resets the last id, from a missing one.
 	ID    []byte
 	HasID bool
 	// Retry is the reconnection time in milliseconds, if HasRetry.
@@ -36,7 +33,7 @@ type Event struct {
 	// Flaw is wireflaw.None, or wireflaw.TooLarge for an event longer than Limits.MaxBytes.
 	Flaw wireflaw.Flaw
 	// Head is the start of the data and Tail are the last 256 bytes of an event that is too
-	// large, for wire.PeekID.
+	// large, for [PeekID].
 	Head, Tail []byte
 	// Unended means that the stream ended before the event did. By the standard it must not be
 	// dispatched; what could be read of it is evidence only.
@@ -98,7 +95,7 @@ func allDigits(b []byte) (int64, bool) {
 	return int64(min(n, math.MaxInt64)), err == nil && n <= math.MaxInt64 //nolint:gosec // cut to fit
 }
 
-// cutLine returns the first line of b without its end, and the index behind that end.
+// cutLine returns the first line of b without its line end, and the index after it.
 func cutLine(b []byte) (line []byte, end int) {
 	i := lineEndAt(b, 0)
 	end = min(i+1, len(b))
@@ -108,15 +105,14 @@ func cutLine(b []byte) (line []byte, end int) {
 	return b[:i:i], end
 }
 
-// cutField splits a line at its first colon and drops one space behind it. A comment has an empty
-// name.
+// cutField splits a line at its first colon and drops one space after it. The name of a comment is empty.
 func cutField(line []byte) (name, value []byte) {
 	name, value, _ = bytes.Cut(line, []byte(":"))
 	return name, bytes.TrimPrefix(value, []byte(" "))
 }
 
-// AppendWithData appends the event with other data to dst: the data lines are replaced where the
-// first of them stood, and every other byte of Raw is kept. Without Raw it is [AppendEvent]. Line
+// AppendWithData appends the event with other data to dst: the new data lines replace the
+// old ones at the first of them, and every other byte of Raw is kept. Without Raw it is [AppendEvent]. Line
 // ends in data begin a new data line, so that a reader sees each of them as LF.
 func (e *Event) AppendWithData(dst, data []byte) ([]byte, error) {
 	if e.Raw == nil {
@@ -142,13 +138,13 @@ func (e *Event) AppendWithData(dst, data []byte) ([]byte, error) {
 		}
 		rest = rest[end:]
 	}
-	if !done { // an unended event without data: its last line has no end yet
+	if !done { // an unended event without data: terminate its last line
 		dst = appendData(append(dst, lineEnd...), data, lineEnd)
 	}
 	return dst, nil
 }
 
-// endOf returns the line end at the start of b, LF if there is none.
+// endOf returns the line end at the start of b, or else LF.
 func endOf(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\r\n")):
@@ -172,7 +168,7 @@ func appendData(dst, data []byte, lineEnd string) []byte {
 }
 
 // AppendEvent appends an event made of the fields Type, ID, Retry and Data to dst, with LF as line
-// end; Raw is not looked at. The error is [ErrBadField], and dst is then unchanged.
+// end; Raw is ignored. The error is [ErrBadField], and dst is then unchanged.
 func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	if bytes.ContainsAny(e.Type, "\r\n") || bytes.ContainsAny(e.ID, "\r\n\x00") {
 		return dst, ErrBadField
@@ -190,27 +186,4 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 		dst = appendData(dst, e.Data, "\n")
 	}
 	return append(dst, '\n'), nil
-}
-
-// EventWriter writes events, each with a single call of Write. Flushing is the caller's. It is
-// not safe for concurrent use.
-type EventWriter struct {
-	w   io.Writer
-	buf []byte
-}
-
-// NewEventWriter returns a writer of events to w.
-func NewEventWriter(w io.Writer) *EventWriter { return &EventWriter{w: w} }
-
-// WriteEvent writes Raw if there is any, byte for byte, and otherwise what [AppendEvent] makes of
-// the fields.
-func (w *EventWriter) WriteEvent(e Event) error {
-	w.buf = append(w.buf[:0], e.Raw...)
-	if e.Raw == nil {
-		var err error
-		if w.buf, err = AppendEvent(w.buf, e); err != nil {
-			return err
-		}
-	}
-	return writeOnce(w.w, &w.buf)
 }

@@ -12,25 +12,22 @@ import (
 
 // EventReader cuts an event stream, as the WHATWG HTML standard defines it, into events. The Raw
 // parts of the events it returns are together exactly the stream, except for events that are too
-// large, and except for comments and unknown fields of events over 64 KiB: those are left out, so
-// that a comment of any size is read past. It holds no more than one event of Limits.MaxBytes and
-// what one read brought with it.
+// large. It holds at most one event of Limits.MaxBytes and the bytes of one read.
 // Events do not depend on how the stream is cut into reads. It is not safe for concurrent use.
 type EventReader struct {
 	in     buffer
 	max    int
-	pos    int // unread bytes before pos have been looked at
+	pos    int // unread bytes before pos have been scanned
 	line   int // where the current line begins in the unread bytes, inLine if before them
 	lead   int // bytes before the first line: a byte order mark, or the LF of a CRLF cut in two
 	crlf   bool
 	state  frameState
 	over   overflow
-	ignore ignoredLines
 	join   []byte // holds the data of an event with several data lines
 	lastID []byte
 }
 
-// inLine is a line start that no position equals: some of the line has been drained.
+// inLine is the line start if a part of the line has been drained.
 const inLine = -1
 
 // frameState is what may come before the first line of the next event.
@@ -42,21 +39,21 @@ const (
 	inFrame                       // nothing: the lead is known
 )
 
-// eventStart is enough for most events. A stream of events often holds one answer and no more, so that a large buffer would cost
-// more than the reading. Many streams are open and silent for long, so that none keeps a larger one.
+// eventStart is enough for most events. Streams often carry a single answer, and many are silent for long, so their buffers start
+// small and are not kept large.
 const eventStart = 4 << 10
 
 // NewEventReader returns a reader of the events of r, of which only Limits.MaxBytes counts; it
 // bounds the Raw bytes of one event. It reads ahead, so r must not be read by anyone else.
 func NewEventReader(r io.Reader, lim wire.Limits) *EventReader {
 	most := maxBytes(lim)
-	return &EventReader{in: buffer{src: r, most: most + undecided, from: eventStart, keep: eventStart}, max: most}
+	return &EventReader{in: buffer{src: r, most: most + len("\r\n"), from: eventStart, keep: eventStart}, max: most}
 }
 
 // Next returns the next event: everything up to and with the next blank line, even if it is only
 // a comment or the blank line itself. One that is too large is drained and returned with its
-// Flaw. At the end the error is what the reader ended with, [io.EOF] as a rule, and stays that;
-// bytes that no blank line ended come before it as an event marked Unended.
+// Flaw. At the end it returns the error of the reader, usually [io.EOF]; remaining bytes
+// without a blank line come before it as an event marked Unended.
 func (r *EventReader) Next() (Event, error) {
 	if cap(r.join) > eventStart {
 		r.join = nil
@@ -72,25 +69,23 @@ func (r *EventReader) Next() (Event, error) {
 		if r.in.err != nil {
 			return r.last()
 		}
-		r.dropIgnored()
 		r.drain()
 		r.in.fill()
 	}
 }
 
 // LastEventID returns the id that a client would send to resume after the events returned so far.
-// It is good until the next call of Next.
+// It is valid until the next call of Next.
 func (r *EventReader) LastEventID() []byte { return r.lastID }
 
 // Buffered returns how many bytes the reader holds that no returned event contains.
 func (r *EventReader) Buffered() int { return len(r.in.unread()) }
 
-// scan looks for the end of the event and returns the index behind it, or stop if the unread
-// bytes do not tell.
+// scan looks for the end of the event and returns the index after it, or stop if more bytes are
+// needed.
 //
-// Only the line end of the blank line is delicate: an event that ends in CR must not wait for an
-// LF that may never come. So the LF after that CR is awaited only if the line before ended in
-// CRLF; otherwise it is the lead of the next event.
+// An event that ends in CR must not wait for an LF that may never come. The LF after that CR is
+// awaited only if the previous line ended in CRLF; otherwise it is the lead of the next event.
 func (r *EventReader) scan() int {
 	b := r.in.unread()
 	if !r.readLead(b) {
@@ -123,7 +118,7 @@ func (r *EventReader) scan() int {
 	}
 }
 
-// readLead finds out what stands before the first line; false if that takes more bytes.
+// readLead detects the bytes before the first line. It returns false if it needs more bytes.
 func (r *EventReader) readLead(b []byte) bool {
 	if r.state == inFrame {
 		return true
@@ -143,26 +138,20 @@ func (r *EventReader) readLead(b []byte) bool {
 	return true
 }
 
-// drain gives up what has been looked at if the event is too large for good.
+// drain discards the buffered part of an oversized event.
 func (r *EventReader) drain() {
 	b := r.in.unread()
-	if !r.over.active && len(b) < r.max+undecided {
+	if !r.over.active && len(b) <= r.max {
 		return
 	}
-	end := r.pos
-	if r.line >= 0 && !isField(b[r.line:r.pos]) {
-		end = r.line // it may turn out to be a line that is dropped
+	r.over.absorb(b[:r.pos])
+	r.in.r += r.pos
+	if r.line == r.pos {
+		r.line = 0
+	} else {
+		r.line = inLine
 	}
-	r.over.absorb(b[:end])
-	r.in.r += end
-	switch {
-	case end < r.pos || r.line == r.pos:
-		r.line, r.ignore.midLine = 0, false
-	default:
-		r.line, r.ignore.midLine = inLine, true
-	}
-	r.pos -= end
-	r.ignore.checked = 0
+	r.pos = 0
 }
 
 // take makes an event of the unread bytes before end.
@@ -170,19 +159,15 @@ func (r *EventReader) take(end int) Event {
 	raw := r.in.unread()[:end:end]
 	lead := r.lead
 	r.in.r += end
-	if r.over.active || r.ignore.dropped+int64(len(raw)) > r.keepIgnored() {
-		raw = raw[:r.compact(raw, len(raw))]
-	}
-	dropped := r.ignore.dropped
-	r.pos, r.line, r.lead, r.ignore = 0, 0, 0, ignoredLines{}
+	r.pos, r.line, r.lead = 0, 0, 0
 	if !r.over.active && len(raw) <= r.max {
-		e := Event{Raw: raw, Size: int64(len(raw)) + dropped, lead: lead}
+		e := Event{Raw: raw, Size: int64(len(raw)), lead: lead}
 		r.join = e.parse(raw[lead:], r.join[:0])
 		return e
 	}
 	r.over.absorb(raw)
 	size, head, tail := r.over.take()
-	e := Event{Size: size + dropped, Flaw: wireflaw.TooLarge, Tail: tail}
+	e := Event{Size: size, Flaw: wireflaw.TooLarge, Tail: tail}
 	e.parse(head[min(lead, len(head)):], nil)
 	e.Head, e.Data = e.Data, nil
 	return e

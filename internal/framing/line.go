@@ -8,10 +8,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Line is one line of a stream of newline-delimited JSON. Its slices belong to the reader and are
-// good until the next call of [LineReader.Next].
+// Line is one line of a stream of newline-delimited JSON. Its slices are valid until the next call of [LineReader.Next].
 type Line struct {
-	// Bytes is the line without its LF or CRLF, otherwise as it came: a byte order mark, a lone CR
+	// Bytes is the line without its LF or CRLF, otherwise as received: a byte order mark, a lone CR
 	// or a NUL is left for [wire.Parse] to name. It is nil if the line is too large.
 	Bytes []byte
 	// Size is the length of the line without its LF or CRLF, also if it was not kept.
@@ -19,20 +18,23 @@ type Line struct {
 	// Flaw is wireflaw.None, or wireflaw.TooLarge for a line longer than Limits.MaxBytes.
 	Flaw wireflaw.Flaw
 	// Head and Tail are the first 4096 and the last 256 bytes of a line that is too large, for
-	// [wire.PeekID].
+	// [PeekID].
 	Head, Tail []byte
 	// Unended means that the stream ended before the line did.
 	Unended bool
+	// Number counts the lines of the stream from 1, blank ones included.
+	Number int
 }
 
-// LineReader cuts a stream into lines. It holds no more than one line of Limits.MaxBytes and what
-// one read brought with it. Frames do not depend on how the stream is cut into reads. It is not
+// LineReader cuts a stream into lines. It holds at most one line of Limits.MaxBytes and the
+// bytes of one read. Frames do not depend on the sizes of reads. It is not
 // safe for concurrent use.
 type LineReader struct {
-	in   buffer
-	max  int
-	seen int // unread bytes that are known to hold no LF
-	over overflow
+	in     buffer
+	max    int
+	number int // of the last line
+	seen   int // unread bytes without an LF
+	over   overflow
 }
 
 // NewLineReader returns a reader of the lines of r, of which only Limits.MaxBytes counts. It reads
@@ -43,9 +45,8 @@ func NewLineReader(r io.Reader, lim wire.Limits) *LineReader {
 }
 
 // Next returns the next line that is not blank. A line that is too large is drained and returned
-// with its Flaw, and the lines after it follow as if nothing had happened. At the end the error
-// is what the reader ended with, [io.EOF] as a rule, and stays that; an unended last line comes
-// before it.
+// with its Flaw, and the following lines are not affected. At the end Next returns the error of
+// the reader, usually [io.EOF]; an unended last line comes before it.
 func (r *LineReader) Next() (Line, error) {
 	for {
 		if line, ok := r.NextBuffered(); ok {
@@ -72,8 +73,8 @@ func (r *LineReader) NextBuffered() (line Line, ok bool) {
 	}
 }
 
-// cut takes a line without its LF from the unread bytes. If there is none and the line cannot be
-// within the limit any more, what is there is drained.
+// cut returns a line of the unread bytes without its LF. If the line exceeds the limit, it drains
+// the buffer.
 func (r *LineReader) cut() (content []byte, ok bool) {
 	unread := r.in.unread()
 	if i := bytes.IndexByte(unread[r.seen:], '\n'); i >= 0 {
@@ -93,14 +94,15 @@ func (r *LineReader) cut() (content []byte, ok bool) {
 
 // line makes a line of the content before an LF.
 func (r *LineReader) line(content []byte) Line {
+	r.number++
 	trimmed := bytes.TrimSuffix(content, []byte("\r"))
 	if !r.over.active && len(trimmed) <= r.max {
-		return Line{Bytes: trimmed, Size: int64(len(trimmed))}
+		return Line{Bytes: trimmed, Size: int64(len(trimmed)), Number: r.number}
 	}
 	r.over.absorb(content)
 	r.over.trimCR()
 	size, head, tail := r.over.take()
-	return Line{Size: size, Flaw: wireflaw.TooLarge, Head: head, Tail: tail}
+	return Line{Size: size, Flaw: wireflaw.TooLarge, Head: head, Tail: tail, Number: r.number}
 }
 
 func (r *LineReader) last() (Line, error) {
@@ -146,7 +148,7 @@ func (w *LineWriter) WriteLine(message []byte) error {
 	return writeOnce(w.w, &w.buf)
 }
 
-// writeOnce writes buf and gives up its memory if it is large.
+// writeOnce writes buf and releases it if it is large.
 func writeOnce(w io.Writer, buf *[]byte) error {
 	n, err := w.Write(*buf)
 	if err == nil && n < len(*buf) {

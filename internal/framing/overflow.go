@@ -1,21 +1,20 @@
 package framing
 
-// The bytes that are kept of the ends of a frame that is too large.
+// Sizes of the kept ends of an oversized frame.
 const (
 	headSize = 4096
 	tailSize = 256
 )
 
-// overflow keeps the ends of a frame while the rest is drained.
+// overflow keeps the ends of a frame while it is drained.
 type overflow struct {
 	active bool
 	size   int64
 	head   []byte
-	tail   []byte // one byte more than tailSize, for a CR that turns out to end the line
+	tail   []byte // one byte more than tailSize, for a CR at the line end
 }
 
-// absorb takes the next bytes of the frame. The ends do not depend on how the frame is cut into
-// calls.
+// absorb adds the next bytes of the frame.
 func (o *overflow) absorb(b []byte) {
 	o.active = true
 	o.size += int64(len(b))
@@ -30,7 +29,7 @@ func (o *overflow) absorb(b []byte) {
 	o.tail = append(o.tail, b...)
 }
 
-// trimCR forgets a CR at the end of what was absorbed.
+// trimCR drops a CR at the end of the absorbed bytes.
 func (o *overflow) trimCR() {
 	if n := len(o.tail); n > 0 && o.tail[n-1] == '\r' {
 		o.tail = o.tail[:n-1]
@@ -38,7 +37,7 @@ func (o *overflow) trimCR() {
 	}
 }
 
-// take returns the ends and begins anew. The slices are the caller's.
+// take returns the ends and resets o. The caller owns the slices.
 func (o *overflow) take() (size int64, head, tail []byte) {
 	size = o.size
 	head = o.head[:min(int64(len(o.head)), size)]

@@ -28,6 +28,9 @@ type Guard struct {
 	By candor.Party // origin of the errors in refusals
 }
 
+// ConsoleCookie begins the names of the cookies with which browsers are logged in to consoles.
+const ConsoleCookie = "candor-console-"
+
 // AllowedMethods is the value of the Allow header.
 const AllowedMethods = "GET, POST, DELETE"
 
@@ -52,6 +55,12 @@ func (g *Guard) Check(r *http.Request) *Refusal {
 	}
 	return g.Refuse(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed,
 		candor.WithDetails(map[string]any{"allowed": strings.Split(AllowedMethods, ", ")}))
+}
+
+// MediaType returns the type of a body without its parameters, in lower case.
+func MediaType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
 }
 
 // isPlainJSON reports whether the body is JSON without a content coding.
@@ -140,7 +149,7 @@ func (g Guard) KnowsOrigin(r *http.Request) bool {
 	return IsLoopback(origin.Hostname()) || strings.EqualFold(origin.Host, r.Host)
 }
 
-// AllowedOrigin returns the value of Access-Control-Allow-Origin for a request whose Origin is one of the Origins: that origin, or
+// AllowedOrigin returns the value of Access-Control-Allow-Origin for a request with one of the Origins: that origin, or
 // "*" if only "*" matches. For every other request it returns "", even for loopback origins, which [Guard.KnowsOrigin] accepts.
 func (g Guard) AllowedOrigin(r *http.Request) string {
 	said := r.Header["Origin"]

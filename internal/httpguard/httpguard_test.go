@@ -1,8 +1,11 @@
 package httpguard
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/candor-mcp/candor"
 )
 
 func TestOnlyKnownHostsAreAnswered(t *testing.T) {
@@ -38,5 +41,19 @@ func TestOnlyKnownOriginsAreAnswered(t *testing.T) {
 	r.Header["Origin"] = []string{"http://localhost", "http://localhost"}
 	if (Guard{}).KnowsOrigin(r) {
 		t.Error("two origins are one too many")
+	}
+}
+
+func TestMissingTokenIsRefused(t *testing.T) {
+	guard := Guard{Token: "correct horse"}
+	for said, want := range map[string]bool{"": false, "Bearer wrong": false, "Basic correct horse": false, "Bearer correct horse": true} {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/", nil)
+		if said != "" {
+			r.Header.Set("Authorization", said)
+		}
+		no := guard.Check(r)
+		if (no == nil) != want || no != nil && (no.Status != http.StatusUnauthorized || no.Err.Code() != candor.CodeTokenRequired) {
+			t.Errorf("%q: %+v", said, no)
+		}
 	}
 }

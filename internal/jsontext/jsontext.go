@@ -1,14 +1,15 @@
-// Package jsontext appends JSON strings. It is the one place that decides how text is escaped, so
-// that an envelope has the same bytes whichever package writes it.
+// Package jsontext writes JSON strings, decodes JSON strictly, and compares and writes decoded values. All packages escape text with
+// it, so that an envelope has the same bytes whichever package writes it.
 //
-// It only appends: no allocation beyond the caller's buffer, never invalid UTF-8 out.
+// A decoded value is a map[string]any, []any, string, bool, nil or number: a [json.Number] or one of float64, int, int64 and uint64.
+// Any other Go type is not a JSON value. Numbers are compared and written as float64, and integers exactly.
 package jsontext
 
 import "unicode/utf8"
 
 const hex = "0123456789abcdef"
 
-// plain marks the ASCII bytes that stand for themselves inside a JSON string.
+// plain marks the ASCII bytes that need no escape inside a JSON string.
 var plain = func() (t [utf8.RuneSelf]bool) {
 	for c := byte(' '); c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -17,8 +18,8 @@ var plain = func() (t [utf8.RuneSelf]bool) {
 }()
 
 // AppendString appends s to dst as a JSON string. Quotes, backslashes and control characters are
-// escaped, U+2028 and U+2029 too, because JavaScript once took them for line ends; invalid UTF-8
-// becomes U+FFFD. HTML characters are left alone: the envelope is not a web page. The bytes are those that
+// escaped, U+2028 and U+2029 too, which end a line in older JavaScript; invalid UTF-8
+// becomes U+FFFD. HTML characters are not escaped. The bytes are those that
 // encoding/json writes with SetEscapeHTML(false).
 func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
@@ -47,7 +48,7 @@ func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	return append(dst, '"')
 }
 
-// plainRun returns the end of the plain bytes from i on. It looks at eight at a time: most text is plain.
+// plainRun returns the end of the plain bytes from i on. It tests eight at a time, because most text is plain.
 func plainRun[T ~string | ~[]byte](s T, i int) int {
 	for ; i+8 <= len(s); i += 8 {
 		w := s[i : i+8]
@@ -96,30 +97,15 @@ func appendEscaped(dst []byte, c byte) []byte {
 // EncodedLen returns the number of bytes [AppendString] adds for s.
 func EncodedLen(s string) int {
 	n := 2
+	var one [16]byte
 	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf {
-			n += asciiLen(c)
-			i++
-			continue
+		end := plainRun(s, i)
+		n, i = n+end-i, end
+		if i < len(s) {
+			_, size := decodeRune(s[i:])
+			n += len(AppendString(one[:0], s[i:i+size])) - 2
+			i += size
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if (r == utf8.RuneError && size == 1) || r == '\u2028' || r == '\u2029' {
-			n += 6
-		} else {
-			n += size
-		}
-		i += size
 	}
 	return n
-}
-
-func asciiLen(c byte) int {
-	switch {
-	case plain[c]:
-		return 1
-	case c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f':
-		return 2
-	default:
-		return 6
-	}
 }

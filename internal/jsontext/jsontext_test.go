@@ -101,14 +101,3 @@ func BenchmarkAppendString(b *testing.B) {
 		dst = jsontext.AppendString(dst[:0], s)
 	}
 }
-
-func BenchmarkMarshalString(b *testing.B) {
-	s := strings.Repeat("the file notes.txt does not exist; ", 8)
-	b.SetBytes(int64(len(s)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := json.Marshal(s); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -29,16 +29,6 @@ func TestAPointerLeadsBackToItsSteps(t *testing.T) {
 	}
 }
 
-func TestWalkingAPointerMayStopEarly(t *testing.T) {
-	t.Parallel()
-	for step := range pointer.Steps("/a/b") {
-		if step != "a" {
-			t.Errorf("went on to %q", step)
-		}
-		break
-	}
-}
-
 // TestWhatIsNoPointerIsReadAllTheSame reads a text without the leading slash, which Of never writes.
 func TestWhatIsNoPointerIsReadAllTheSame(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"testing"
@@ -15,15 +14,15 @@ import (
 // call took effect.
 func TestKnownEffectIsSent(t *testing.T) {
 	t.Parallel()
-	edge := record.Recorder{By: candor.PartyServer, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Ref: func() string { return "r" }}
+	edge := record.Recorder{By: candor.PartyServer, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Ref: func() string { return "r" },
+		Ledger: &fakeSinks{refuse: errors.New("the disk is full")}}
 	own := candor.New(candor.CodeLedgerFailed, "The action was done.", candor.WithOrigin(candor.PartyServer, false), candor.WithRef("r-1"))
-	refuse := func(context.Context) error { return errors.New("the disk is full") }
-	if sent := edge.Record(t.Context(), record.Failure{Error: own}, refuse); sent == nil || sent.Message() != "The action was done." {
+	if sent := edge.Record(t.Context(), &candor.Failure{Error: own}); sent == nil || sent.Message() != "The action was done." {
 		t.Errorf("sent %v", sent)
 	}
 	other := candor.New(candor.CodeLedgerFailed, "The upstream says so.", candor.WithOrigin(candor.PartyTool, false),
 		candor.WithSession("s-1", "WINDSURF", "/w"), candor.WithRef("r-2"))
-	sent := edge.Record(t.Context(), record.Failure{Error: other}, refuse)
+	sent := edge.Record(t.Context(), &candor.Failure{Error: other})
 	if sent == nil || sent.Message() == "The upstream says so." || sent.CallInfo().SessionID != "s-1" || sent.Ref() != "r-2" {
 		t.Errorf("sent %v", sent)
 	}

@@ -1,11 +1,8 @@
-// Package record records and counts the failure of a call before it is sent, for the boundary inside a server and for the gateway in
-// front of one.
+// Package record records and counts the failure of a call before it is sent, for the boundary inside a server and for
+// the gateway in front of one.
 //
-// A failure that cannot be recorded is not sent. The error that is sent instead reports only that: the call was made, so the error
-// must claim neither that it had no effect nor that it may be repeated.
-//
-// The package does not depend on a ledger or a meter, only on the functions it needs of them. It does not recover panics; callers
-// must do so if their ledger may panic.
+// A failure that cannot be recorded is not sent. The error that is sent instead reports only that: the call was made,
+// so the error must not claim that it had no effect or that it may be repeated.
 package record
 
 import (
@@ -16,12 +13,15 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Recorder records and counts failures. It has no state, so it may be copied, or created for each failure.
+// Recorder records and counts failures. It is stateless, so it may be copied, or created for each failure.
 type Recorder struct {
 	By     candor.Party     // the party that reports that a failure could not be recorded
+	Ledger candor.Ledger    // may be nil
 	Meter  candor.Meter     // may be nil
+	Gone   *atomic.Bool     // set when the client disconnects, also while the failure is recorded; nil if that is unknown
 	Logger *slog.Logger     // for failures that could not be recorded; required, like the fields below
 	Now    func() time.Time // returns the time for an error without one
 	Ref    func() string    // returns the ref for an error without one
@@ -37,34 +37,22 @@ type ServerMeter interface{ CountServer(name, outcome string) }
 type CallSite struct {
 	Tool    string
 	Session string
-	// Trusted reports that Tool and Session replace those of an error. Otherwise they are set only if the error has none.
+	// Trusted reports that Tool and Session replace those of an error. Otherwise they only fill empty fields of the error.
 	Trusted bool
-}
-
-// Failure is a failed call that has not been answered yet.
-type Failure struct {
-	Error      *candor.Error // stamped
-	Verdict    string
-	Site       CallSite
-	Server     string       // the server behind a gateway; "" elsewhere
-	Attempt    bool         // another attempt follows, so the failure is recorded but not counted
-	Silent     bool         // no response may be sent
-	Suspected  bool         // the answer only looks like a failure, and was sent unchanged
-	ClientGone *atomic.Bool // set when the client disconnects, also while the failure is recorded; nil if that is unknown
 }
 
 // OutcomeSuspected is the outcome of an answer that only looks like a failure and was sent unchanged.
 const OutcomeSuspected = "suspected"
 
-// Outcome returns the verdict, or [OutcomeSuspected].
-func (f *Failure) Outcome() string {
+// Outcome returns the verdict of a failure, or [OutcomeSuspected].
+func Outcome(f *candor.Failure) string {
 	if f.Suspected {
 		return OutcomeSuspected
 	}
 	return f.Verdict
 }
 
-// Stamp sets a ref and a time if the error has none, and the call site.
+// Stamp sets the call site, and a ref and a time where they are missing.
 func (r Recorder) Stamp(e *candor.Error, site CallSite) *candor.Error {
 	var options [4]candor.Option // fixed size to avoid an allocation per failure
 	n := 0
@@ -90,23 +78,23 @@ func (s CallSite) corrects(said, known string) bool {
 	return said != known && (s.Trusted || said == "")
 }
 
-// Record writes the entry of a failure, then counts it. It returns nil if the failure may be sent. Otherwise it returns the error to
-// send instead, which was counted and logged. The context of write is not cancelled with ctx, because the failure is recorded even if
-// the client has disconnected. A nil write means that there is no ledger.
-func (r Recorder) Record(ctx context.Context, f Failure, write func(context.Context) error) *candor.Error {
-	if write != nil {
-		if err := write(context.WithoutCancel(ctx)); err != nil {
-			return r.unrecorded(ctx, f, err)
+// Record writes the entry of a failure that was stamped, then counts it. It returns nil if the failure may be sent.
+// Otherwise it returns the error to send instead, which was counted and logged. The context of the ledger is not
+// cancelled with ctx, because the failure is recorded even if the client has disconnected.
+func (r Recorder) Record(ctx context.Context, f *candor.Failure) *candor.Error {
+	if r.Ledger != nil {
+		if err := r.Ledger.RecordFailure(context.WithoutCancel(ctx), *f); err != nil {
+			return r.unrecorded(ctx, f.Error, err)
 		}
 	}
-	if r.Meter == nil || f.Attempt {
+	if r.Meter == nil || f.Retried {
 		return nil
 	}
 	r.Meter.Count(f.Error, f.Verdict)
-	if servers, ok := r.Meter.(ServerMeter); ok && f.Server != "" {
-		servers.CountServer(f.Server, f.Outcome())
+	if servers, ok := r.Meter.(ServerMeter); ok && f.Upstream != "" {
+		servers.CountServer(f.Upstream, Outcome(f))
 	}
-	if f.Silent || f.ClientGone != nil && f.ClientGone.Load() {
+	if f.Sent == nil || r.Gone != nil && r.Gone.Load() {
 		r.Meter.CountSuppressed()
 	}
 	if suspects, ok := r.Meter.(SuspectMeter); ok && f.Suspected {
@@ -116,11 +104,11 @@ func (r Recorder) Record(ctx context.Context, f Failure, write func(context.Cont
 }
 
 // unrecorded returns the error to send for a failure without an entry. It keeps the ref, for the logs, and the code.
-func (r Recorder) unrecorded(ctx context.Context, f Failure, err error) *candor.Error {
-	ref, code := f.Error.Ref(), f.Error.Code().String()
-	if IsAudit(f.Error.Code()) && f.Error.Origin().By == r.By { // the error already reports this, and its author knows the effect of the call
-		r.report(ctx, f.Error, code)
-		return f.Error
+func (r Recorder) unrecorded(ctx context.Context, e *candor.Error, err error) *candor.Error {
+	code := e.Code().String()
+	if IsAudit(e.Code()) && e.Origin().By == r.By { // the error already reports this, and its author knows the effect of the call
+		r.report(ctx, e, code)
+		return e
 	}
 	refused, ok := errors.AsType[*candor.Error](err)
 	if !ok || !IsAudit(refused.Code()) {
@@ -138,8 +126,8 @@ func (r Recorder) unrecorded(ctx context.Context, f Failure, err error) *candor.
 		candor.WithMessage(message),
 		candor.WithRetry(candor.NoRetry()), // the default advice of the code is for calls that were not started
 		candor.WithSuggestion(suggestion),
-		candor.WithRef(ref), candor.WithOrigin(r.By, false), candor.WithCallInfo(f.Error.CallInfo()),
-		candor.WithDetails(details)), f.Site)
+		candor.WithRef(e.Ref()), candor.WithOrigin(r.By, false), candor.WithCallInfo(e.CallInfo()),
+		candor.WithDetails(details)), CallSite{})
 	r.report(ctx, refused, code)
 	return refused
 }
@@ -147,7 +135,7 @@ func (r Recorder) unrecorded(ctx context.Context, f Failure, err error) *candor.
 // EffectNone is the value of details.effect in a ledger's refusal if the failed call is known to have changed nothing.
 const EffectNone = "none"
 
-// report counts and logs a failure without an entry. It does not log the ledger's error, whose text may contain any data.
+// report counts and logs a failure without an entry. It does not log the ledger's error, because its text may contain any data.
 func (r Recorder) report(ctx context.Context, refused *candor.Error, code string) {
 	if r.Meter != nil {
 		r.Meter.CountUnrecorded(refused)
@@ -156,7 +144,12 @@ func (r Recorder) report(ctx context.Context, refused *candor.Error, code string
 		slog.String("ref", refused.Ref()), slog.String("code", code), slog.Any("error", refused))
 }
 
-// IsAudit reports whether a ledger uses the code c to report that it could not record.
+// IsAudit reports whether c reports that a ledger could not record: one of the candor or the KAIZA domain.
 func IsAudit(c candor.Code) bool {
-	return c == candor.CodeLedgerFailed || c == candor.CodeLedgerLocked
+	switch c {
+	case candor.CodeLedgerFailed, candor.CodeLedgerLocked, kaiza.AuditLogFailed, kaiza.AuditLockFailed:
+		return true
+	default:
+		return false
+	}
 }

@@ -19,10 +19,14 @@ import (
 type fakeSinks struct {
 	calls  []string
 	refuse error
+	while  func(context.Context) error // replaces RecordFailure if set
 	log    bytes.Buffer
 }
 
-func (s *fakeSinks) record(context.Context) error {
+func (s *fakeSinks) RecordFailure(ctx context.Context, _ candor.Failure) error {
+	if s.while != nil {
+		return s.while(ctx)
+	}
 	s.calls = append(s.calls, "record")
 	return s.refuse
 }
@@ -39,23 +43,24 @@ var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 func (s *fakeSinks) edge() record.Recorder {
 	return record.Recorder{
-		By: candor.PartyGateway, Meter: s, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
+		By: candor.PartyGateway, Ledger: s, Meter: s, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Now: func() time.Time { return noon }, Ref: func() string { return "r1" },
 	}
 }
 
-func (s *fakeSinks) failure(silent bool) record.Failure {
-	place := record.CallSite{Tool: "read", Session: "s1"}
-	return record.Failure{
-		Error: s.edge().Stamp(candor.New(candor.CodeNotFound, ""), place), Verdict: "tool", Site: place, Silent: silent,
+func (s *fakeSinks) failure(silent bool) *candor.Failure {
+	f := &candor.Failure{Error: s.edge().Stamp(candor.New(candor.CodeNotFound, ""), record.CallSite{Tool: "read", Session: "s1"}), Verdict: "tool"}
+	if !silent {
+		f.Sent = []byte("{}")
 	}
+	return f
 }
 
 func TestRecordBeforeCount(t *testing.T) {
 	attempt := new(fakeSinks).failure(false)
-	attempt.Attempt = true
+	attempt.Retried = true
 	for name, row := range map[string]struct {
-		failure record.Failure
+		failure *candor.Failure
 		want    []string
 	}{
 		"answer":     {new(fakeSinks).failure(false), []string{"record", "count tool"}},
@@ -63,7 +68,7 @@ func TestRecordBeforeCount(t *testing.T) {
 		"an attempt": {attempt, []string{"record"}},
 	} {
 		s := &fakeSinks{}
-		if instead := s.edge().Record(t.Context(), row.failure, s.record); instead != nil {
+		if instead := s.edge().Record(t.Context(), row.failure); instead != nil {
 			t.Errorf("%s: %v is to be sent instead", name, instead)
 		}
 		if !slices.Equal(s.calls, row.want) {
@@ -74,9 +79,10 @@ func TestRecordBeforeCount(t *testing.T) {
 
 func TestRecordCountsSuppressedIfClientLeaves(t *testing.T) {
 	s := &fakeSinks{}
-	f := s.failure(false)
-	f.ClientGone = new(atomic.Bool)
-	if instead := s.edge().Record(t.Context(), f, func(context.Context) error { f.ClientGone.Store(true); return nil }); instead != nil {
+	edge := s.edge()
+	edge.Gone = new(atomic.Bool)
+	s.while = func(context.Context) error { edge.Gone.Store(true); return nil }
+	if instead := edge.Record(t.Context(), s.failure(false)); instead != nil {
 		t.Errorf("%v is to be sent instead", instead)
 	}
 	if want := []string{"count tool", "suppressed"}; !slices.Equal(s.calls, want) {
@@ -88,7 +94,8 @@ func TestRecordIgnoresCancelledContext(t *testing.T) {
 	s := &fakeSinks{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if instead := s.edge().Record(ctx, s.failure(true), func(ctx context.Context) error { return ctx.Err() }); instead != nil {
+	s.while = context.Context.Err
+	if instead := s.edge().Record(ctx, s.failure(true)); instead != nil {
 		t.Errorf("%v is to be sent instead", instead)
 	}
 }
@@ -104,7 +111,7 @@ func TestUnrecordedFailureClaimsNoEffect(t *testing.T) {
 		"the ledger's lock":  {candor.New(candor.CodeLedgerLocked, ""), candor.CodeLedgerLocked},
 	} {
 		s := &fakeSinks{refuse: row.refuse}
-		e := s.edge().Record(t.Context(), s.failure(false), s.record)
+		e := s.edge().Record(t.Context(), s.failure(false))
 		if e == nil {
 			t.Errorf("%s: the failure may be sent", name)
 			continue

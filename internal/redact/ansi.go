@@ -1,9 +1,7 @@
 package redact
 
-import "unicode/utf8"
-
-// Terminal control sequences, ECMA-48: an introducer as ESC and a letter, as one C1 code point, or
-// as one raw C1 byte. The whole sequence is removed: a part of one, such as "[31m", would be noise.
+// Terminal control sequences, ECMA-48: ESC, a letter, and a body. The whole sequence is removed: a part of one, such as "[31m",
+// would be noise.
 
 const (
 	esc = 0x1b
@@ -12,50 +10,29 @@ const (
 	stringLimit = 4096
 )
 
-// sequence returns the length of the control character at i, of size bytes, including the
-// sequence it introduces.
-func sequence(s string, i int, r rune, size int) int {
-	body := i + size
-	kind := byte(r - 0x40) // C1 0x9B is ESC [
-	if r == esc {
-		if body == len(s) {
-			return size
-		}
-		kind = s[body]
-		body++
-	} else if r < 0x80 {
-		return size
+// sequence returns the length of the sequence that the ESC at i introduces.
+func sequence(s string, i int) int {
+	if i+1 == len(s) {
+		return 1
 	}
-	return max(size, sequenceEnd(s, body, kind, r == esc)-i)
-}
-
-// rawControl is like sequence for a C1 introducer that is one byte and not UTF-8.
-func rawControl(s string, i int) int {
-	if c := s[i]; c == 0x9b || c == 0x9d || c == 0x90 {
-		return sequenceEnd(s, i+1, c-0x40, false) - i
-	}
-	return 0
-}
-
-// sequenceEnd returns the end of a sequence of the kind whose body begins at i.
-func sequenceEnd(s string, i int, kind byte, seven bool) int {
-	switch {
+	switch kind := s[i+1]; {
 	case kind == '[':
-		return csiEnd(s, i)
+		return csiEnd(s, i+2) - i
 	case kind == ']', kind == 'P', kind == 'X', kind == '^', kind == '_':
-		return stringEnd(s, i)
-	case seven && kind >= 0x20 && kind <= 0x2f: // ESC ( B: designate a character set
-		for i < len(s) && s[i] >= 0x20 && s[i] <= 0x2f {
-			i++
+		return stringEnd(s, i+2) - i
+	case kind >= 0x20 && kind <= 0x2f: // ESC ( B: designate a character set
+		end := i + 2
+		for end < len(s) && s[end] >= 0x20 && s[end] <= 0x2f {
+			end++
 		}
-		if i < len(s) && s[i] >= 0x30 && s[i] < 0x7f {
-			i++
+		if end < len(s) && s[end] >= 0x30 && s[end] < 0x7f {
+			end++
 		}
-		return i
-	case seven && (kind < 0x30 || kind > 0x7e): // ESC without a sequence
-		return i - 1
+		return end - i
+	case kind < 0x30 || kind > 0x7e: // ESC without a sequence
+		return 1
 	}
-	return i
+	return 2
 }
 
 // csiEnd skips parameters, intermediates and the final byte.
@@ -75,13 +52,11 @@ func csiEnd(s string, i int) int {
 func stringEnd(s string, i int) int {
 	for j := i; j < min(len(s), i+stringLimit); j++ {
 		switch c := s[j]; {
-		case c == bel, c == 0x9c && !utf8.RuneStart(s[j]) && s[j-1] < utf8.RuneSelf:
+		case c == bel:
 			return j + 1
-		case c == 0xc2 && j+1 < len(s) && s[j+1] == 0x9c:
-			return j + 2
 		case c == esc && j+1 < len(s) && s[j+1] == '\\':
 			return j + 2
-		case c < ' ', c == 0xc2 && j+1 < len(s) && s[j+1] < 0xa0:
+		case c < ' ':
 			return i
 		}
 	}

@@ -88,12 +88,9 @@ func character(s string, i int, last rune) (n int, with string) {
 	case r == 0x2028, r == 0x2029:
 		return size, "\n"
 	case r == utf8.RuneError && size < 2:
-		if n := rawControl(s, i); n > 0 {
-			return n, ""
-		}
 		return 1, "\uFFFD"
-	case unicode.Is(unicode.Cc, r):
-		return sequence(s, i, r, size), ""
+	case r == esc:
+		return sequence(s, i), ""
 	case isSelector(r) && (last < utf8.RuneSelf || isSelector(last)):
 		// One variation selector styles the character before it; a sequence of them can carry hidden bytes.
 		return size, ""

@@ -54,11 +54,8 @@ func TestCharacters(t *testing.T) {
 		{"a\x00b\x07c\x7fd", "abcd"},
 		{"\x1b[31mred\x1b[0m", "red"},
 		{"\x1b[38;5;196mred\x1b[m \x1b[?25l", "red "},
-		{"\u009b31mred\u009b0m", "red"},
-		{"\x9b31mred\x9b0m", "red"},
 		{"\x1b]8;;https://x.example\x07link\x1b]8;;\x07", "link"},
 		{"\x1b]8;;https://x.example\x1b\\link\x1b]8;;\x1b\\", "link"},
-		{"\x1b]0;title\u009cx", "x"},
 		{"\x1b]0;never ends\nnext", "0;never ends\nnext"},
 		{"\x1bP1$r0m\x1b\\x", "x"},
 		{"\x1b(Bx\x1b=y\x1bcz", "xyz"},
@@ -81,6 +78,30 @@ func TestCharacters(t *testing.T) {
 	for _, tt := range tests {
 		if got := Text(tt.in); got != tt.want {
 			t.Errorf("Text(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// suspectAlone is like suspect, rune by rune.
+func suspectAlone(s string) int {
+	for i, r := range s {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == utf8.RuneError && size < 2 || r > 0x7f && (unsafeRune(r) || isSelector(r)) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// Eight bytes are tested together, so every byte is tested at every position among them.
+func TestUnsafeByteIsSeenInAnyPlace(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			s := []byte(strings.Repeat("~ ", 10))
+			s[at] = byte(c)
+			if got, want := suspect(string(s), 0), suspectAlone(string(s)); got != want {
+				t.Errorf("byte %#x at %d: seen at %d, want %d", c, at, got, want)
+			}
 		}
 	}
 }

@@ -2,56 +2,52 @@ package redact
 
 import "strings"
 
-// Flags of well-known commands whose value is a password. The same letters have other meanings elsewhere, so the command must
-// precede the flag on the same line.
-
-// commandFlags maps a short flag to the commands for which its value is a password, or user:password.
-var commandFlags = map[string]struct {
-	commands []string
-	join     string // separator between user and password; empty if the value is only the password
+// commandFlags are flags with a password as their value. The same letters have other meanings elsewhere, so one of the commands
+// must precede the flag on the same line.
+var commandFlags = []struct {
+	flag     string
+	commands []string // nil for any
+	join     string   // separator between user and password; empty if the value is only the password
+	glued    bool     // the value follows the flag without a blank
 }{
-	"-p": {commands: []string{"docker login", "podman login", "sshpass", "az login", "oc login", "mongosh", "mongo ", "mongodump", "mongorestore", "registry login"}},
-	"-a": {commands: []string{"redis-cli"}},
-	"-w": {commands: []string{"ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd"}},
-	"-U": {commands: []string{"smbclient", "rpcclient"}, join: "%"},
-	"-A": {commands: []string{"http ", "https ", "xh "}, join: ":"},
+	{flag: "-u", join: ":"}, {flag: "--user", join: ":"}, {flag: "--proxy-user", join: ":"},
+	{flag: "-p", commands: []string{"docker login", "podman login", "sshpass", "az login", "oc login", "mongosh", "mongo ", "mongodump", "mongorestore", "registry login"}},
+	{flag: "-p", commands: []string{"mysql", "mariadb", "sshpass"}, glued: true},
+	{flag: "-a", commands: []string{"redis-cli"}},
+	{flag: "-a", commands: []string{"http ", "https ", "xh "}, join: ":"},
+	{flag: "-A", commands: []string{"http ", "https ", "xh "}, join: ":"},
+	{flag: "-w", commands: []string{"ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd"}},
+	{flag: "-U", commands: []string{"smbclient", "rpcclient"}, join: "%"},
 }
 
-// commandFlag cuts the password after a short flag at i.
+// commandFlag cuts the password after a flag at i.
 func (x *scanner) commandFlag(i int) bool {
 	s := x.s
-	if i == 0 || i+3 >= len(s) || !space.in(s[i-1]) || s[i+2] != ' ' {
+	if i > 0 && !(space | quote).in(s[i-1]) {
 		return false
 	}
-	known, ok := commandFlags[s[i:i+2]]
-	if !ok || !commandBefore(s, i, known.commands...) {
-		return httpieFlag(s, i) && x.userPassword(valueAt(s, i+3, valueLimit), ":")
-	}
-	v := valueAt(s, i+3, valueLimit)
-	if known.join != "" {
-		return x.userPassword(v, known.join)
-	}
-	if v.from >= v.to || s[v.from] == '-' || harmless(s[v.from:v.to]) && placeholderStart(s, v.from, v.to) < 0 {
-		return false
-	}
-	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
-}
-
-// httpieFlag reports whether the flag at i is HTTPie's -a user:password.
-func httpieFlag(s string, i int) bool {
-	return s[i+1] == 'a' && commandBefore(s, i, "http ", "https ", "xh ")
-}
-
-// longUserFlags take user:password.
-var longUserFlags = []string{"--user", "--proxy-user"}
-
-// longUserFlag cuts the password of curl's --user name:password and --user=name:password.
-func (x *scanner) longUserFlag(i int) bool {
-	s := x.s
-	for _, flag := range longUserFlags {
-		end := i + len(flag)
-		if strings.HasPrefix(s[i:], flag) && end+1 < len(s) && (s[end] == ' ' || s[end] == '=') && (i == 0 || (space | quote).in(s[i-1])) {
-			return x.userPassword(valueAt(s, end+1, valueLimit), ":")
+	for _, f := range commandFlags {
+		from := i + len(f.flag)
+		if !strings.HasPrefix(s[i:], f.flag) || from == len(s) || f.commands != nil && !commandBefore(s, i, f.commands...) {
+			continue
+		}
+		if !f.glued {
+			if s[from] != ' ' && (s[from] != '=' || len(f.flag) == len("-u")) {
+				continue
+			}
+			from++
+		} else if space.in(s[from]) {
+			continue
+		}
+		v := valueAt(s, from, valueLimit)
+		if f.join != "" {
+			if x.userPassword(v, f.join) {
+				return true
+			}
+			continue
+		}
+		if v.from < v.to && s[v.from] != '-' && (!harmless(s[v.from:v.to]) || placeholderStart(s, v.from, v.to) >= 0) {
+			return x.redactValue(name{}, meaning{kindPassword, strong}, v)
 		}
 	}
 	return false

@@ -1,69 +1,30 @@
 package redact
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/candor-mcp/candor/internal/testing/corpus"
 )
 
 // dummy is part of every credential that the recorded servers used.
 const dummy = "zz9" + "secret"
 
-// record is one recorded exchange.
-type record struct {
-	Server   string          `json:"server"`
-	Tool     string          `json:"tool"`
-	Request  json.RawMessage `json:"request"`
-	Response json.RawMessage `json:"response"`
-	Stderr   string          `json:"stderr"`
-}
-
 // readCorpus reads a recorded corpus beside the repository, or skips the test.
-func readCorpus(t *testing.T, name string) []record {
+func readCorpus(t *testing.T, name string) []corpus.Record {
 	t.Helper()
-	dir, err := os.Getwd()
+	records, err := corpus.Load(name)
+	if errors.Is(err, corpus.ErrAbsent) {
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
-			break
-		}
-		if parent := filepath.Dir(dir); parent != dir {
-			dir = parent
-			continue
-		}
-		t.Skip("no go.work above the package")
-	}
-	f, err := os.Open(filepath.Join(dir, "..", "shared", "corpus", name))
-	if err != nil {
-		t.Skipf("the corpus of recorded servers is not here: %v", err)
-	}
-	defer func() { _ = f.Close() }()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []record
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var r record
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, r)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return list
+	return records
 }
 
 // texts collects every string of a JSON value.
@@ -85,8 +46,8 @@ var realPath = regexp.MustCompile(`(?:/(?:home|root|Users|var|tmp|etc|usr|opt|sr
 
 func TestNoSecretOfTheCorpusSurvives(t *testing.T) {
 	found := 0
-	for _, r := range readCorpus(t, "real-servers.jsonl.gz") {
-		for _, raw := range []string{string(r.Request), string(r.Response), r.Stderr} {
+	for _, r := range readCorpus(t, corpus.Failures) {
+		for _, raw := range []string{string(r.Request), string(r.Response)} {
 			if !strings.Contains(raw, dummy) {
 				continue
 			}
@@ -105,7 +66,7 @@ func TestNoSecretOfTheCorpusSurvives(t *testing.T) {
 }
 
 func TestCleanTextsOfTheCorpusStay(t *testing.T) {
-	for _, name := range []string{"real-servers.jsonl.gz", "successes.jsonl.gz"} {
+	for _, name := range []string{corpus.Failures, corpus.Successes} {
 		records, changed, stringsSeen := 0, 0, 0
 		for _, r := range readCorpus(t, name) {
 			if strings.Contains(string(r.Response), dummy) {

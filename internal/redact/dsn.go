@@ -8,14 +8,12 @@ import "strings"
 // dsnLimit bounds how much of a connection string is read before its @.
 const dsnLimit = 160
 
-// mayBeDSN reports whether the @ at i may end the credentials of a connection string.
-func mayBeDSN(s string, i int) bool {
-	return i > 2 && i+2 < len(s) && !space.in(s[i-1]) && !space.in(s[i+1])
-}
-
 // dsn cuts the password before the @ at i.
 func (x *scanner) dsn(i int) bool {
 	s := x.s
+	if i < 3 || i+2 >= len(s) || space.in(s[i-1]) || space.in(s[i+1]) {
+		return false
+	}
 	from := dsnStart(s, i)
 	user, separator := from, byte(0)
 	for ; user < i; user++ {
@@ -43,7 +41,7 @@ func dsnStart(s string, i int) int {
 // notUsers are words before a colon that are not user names.
 var notUsers = set("mailto", "email", "from", "to", "cc", "bcc", "npm", "jsr", "pkg", "http", "https", "file", "git", "ssh", "sip", "sips", "xmpp", "acct")
 
-// dsnHost reports whether the text after the @ at i is the address of a connection string whose credentials begin at from.
+// dsnHost reports whether the text after the @ at i is the address of a connection string with credentials that begin at from.
 func dsnHost(s string, from, i int, separator byte) bool {
 	rest := s[i+1 : min(len(s), i+1+dsnLimit)]
 	if separator == '/' {

@@ -71,46 +71,6 @@ func (x *scanner) tuple(i int) bool {
 	return false
 }
 
-// userFlag cuts the password of -u user:password, as used by curl.
-func (x *scanner) userFlag(i int) bool {
-	s := x.s
-	if !strings.HasPrefix(s[i:], "-u ") || i == 0 || !space.in(s[i-1]) {
-		return false
-	}
-	v := valueAt(s, i+3, valueLimit)
-	at := strings.IndexByte(s[v.from:v.to], ':')
-	if at < 1 || strings.HasPrefix(s[v.from+at:], "://") || at+1 == v.to-v.from {
-		return false
-	}
-	v.from += at + 1
-	if harmless(s[v.from:v.to]) {
-		return false
-	}
-	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
-}
-
-// gluedCommands accept a password joined to -p.
-var gluedCommands = []string{"mysql", "mariadb", "sshpass"}
-
-// gluedFlag cuts the password of -psecret if one of gluedCommands is on the same line.
-func (x *scanner) gluedFlag(i int) bool {
-	s := x.s
-	if !strings.HasPrefix(s[i:], "-p") || i == 0 || !(space | quote).in(s[i-1]) || i+2 == len(s) || space.in(s[i+2]) {
-		return false
-	}
-	line := s[max(0, i-siblingLimit):i]
-	line = line[strings.LastIndexByte(line, '\n')+1:]
-	known := false
-	for _, command := range gluedCommands {
-		known = known || strings.Contains(line, command)
-	}
-	v := valueAt(s, i+2, valueLimit)
-	if !known || v.from >= v.to || harmless(s[v.from:v.to]) {
-		return false
-	}
-	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
-}
-
 // arrow handles the > of name => value and name -> value.
 func (x *scanner) arrow(i int) bool {
 	return i > 0 && (x.s[i-1] == '=' || x.s[i-1] == '-') && x.pair(i-1, i+1, ':')

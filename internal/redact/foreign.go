@@ -2,10 +2,9 @@ package redact
 
 import "strings"
 
-// foreignWords are words for a password that are not ASCII or have more than one word. [meaningOf] reads
-// only names of ASCII letters.
+// foreignWords are words for a password that are not ASCII. [meaningOf] reads only names of ASCII letters.
 var foreignWords = buildForeignWords(
-	"contraseña", "mot de passe", "hasło", "lösenord", "şifre", "jelszó", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
+	"contraseña", "hasło", "lösenord", "şifre", "jelszó", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
 	"mật khẩu", "κωδικός πρόσβασης", "סיסמה", "كلمة المرور", "كلمة السر", "รหัสผ่าน", "पासवर्ड")
 
 // buildForeignWords returns the words in lower case, capitalized, and in upper case.
@@ -22,6 +21,10 @@ func buildForeignWords(words ...string) (list []string) {
 
 // foreignName returns where a foreign word for a password that ends at i begins, or i.
 func foreignName(s string, i int) int {
+	const furthest = 8 // bytes from the end of a word to its last letter that is not ASCII
+	if asciiRun(s[max(0, i-furthest):i]) == min(i, furthest) {
+		return i
+	}
 	for _, w := range foreignWords {
 		if strings.HasSuffix(s[:i], w) {
 			return i - len(w)

@@ -23,3 +23,15 @@ func TestURLAsAnIdentifierLosesItsCredentials(t *testing.T) {
 		}
 	}
 }
+
+// The name of an argument has no secret, however many words it joins.
+func TestNameOfAnArgumentStays(t *testing.T) {
+	for in, want := range map[string]string{
+		`the key "filesCreatedOrUpdated" is missing`: `the key "filesCreatedOrUpdated" is missing`,
+		`the key "qWeRtYUiOpAsDfGhJkLzXcV" is bad`:   `the key "[redacted:key]" is bad`,
+	} {
+		if got := (Policy{}).Text(in); got != want {
+			t.Errorf("%s became %s", in, got)
+		}
+	}
+}

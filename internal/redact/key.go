@@ -53,6 +53,10 @@ func (m meaning) owned(head string, owner []byte) meaning {
 		if passOwners[string(owner)] {
 			m.level = strong
 		}
+	case "authorization":
+		if string(owner) == "modelcontextprotocol" { // the member of _meta that says why a request was denied
+			m.level = none
+		}
 	case "code", "session", "seed", "salt":
 		// Everyday words: they count alone or as part of an authorization, but not otherwise.
 		if len(owner) > 0 && string(owner) != "auth" && string(owner) != "authorization" {
@@ -62,7 +66,7 @@ func (m meaning) owned(head string, owner []byte) meaning {
 	return m
 }
 
-// other returns the meaning of names whose last word is not in heads.
+// other returns the meaning of names with a last word that is not in heads.
 func (ws *nameWords) other(n int, head, owner []byte) meaning {
 	switch string(head) {
 	case "tokens":
@@ -80,17 +84,66 @@ func (ws *nameWords) other(n int, head, owner []byte) meaning {
 		}
 	}
 	for _, f := range fused {
-		if n := len(head) - len(f.ending); n >= 0 && string(head[n:]) == f.ending {
-			return f.meaning
+		for _, ending := range f.words {
+			if n := len(head) - len(ending); n >= 0 && string(head[n:]) == ending {
+				return f.meaning
+			}
 		}
 	}
 	return meaning{}
 }
 
+// nameEnds holds the last three letters of the words that may give a name a meaning, and of the words that a longer name may end in.
+var nameEnds = buildNameEnds()
+
+func buildNameEnds() *triples {
+	t := new(triples)
+	add := func(w string) {
+		if len(w) > 2 { // mayName accepts all short words
+			t.add(w[len(w)-3:])
+		}
+	}
+	for _, words := range []map[string]bool{tails, set(foreignWords...), set("tokens", "string", "str", "uri", "tid", "yid")} {
+		for w := range words {
+			add(w)
+		}
+	}
+	for w := range heads {
+		add(w)
+	}
+	for w := range siblings {
+		add(w)
+	}
+	for _, f := range fused {
+		for _, w := range f.words {
+			add(w)
+		}
+	}
+	return t
+}
+
+// mayName reports whether the text that ends at i may end with a name that has a meaning. It is fast, and wrong only if it
+// reports true: digits, punctuation and white space after the name are skipped, and words of less than four letters count.
+func mayName(s string, i int) bool {
+	const letter = upper | lower
+	for end := max(0, i-nameLimit); i > end && s[i-1] < 0x80 && !letter.in(s[i-1]); i-- {
+		if s[i-1] == ';' {
+			return true // the end of &quot;
+		}
+	}
+	if i < 4 || letter.back(s, i, 4) > i-4 {
+		return i > 0
+	}
+	if upper.in(s[i-2]) && (lower.in(s[i-1]) || lower.in(s[i-3])) {
+		return true // a word of two letters
+	}
+	return nameEnds.has(s[i-3:])
+}
+
 // nameWords is a name in lower case, split into words.
 type nameWords struct {
 	buf  [nameLimit]byte
-	ends [nameLimit / 2]uint8
+	ends [nameLimit]uint8
 	n    int
 	used int
 }
@@ -148,7 +201,7 @@ func (ws *nameWords) close() {
 		end--
 	}
 	ws.used = end
-	if end == from || ws.n == len(ws.ends) {
+	if end == from {
 		return
 	}
 	ws.ends[ws.n] = uint8(end) //nolint:gosec // names are cut long before

@@ -32,18 +32,19 @@ func mixedPart(p string, least int) bool {
 		return false
 	}
 	var seen class
-	flips := 0
+	flips, acronym := 0, false // acronym: two capitals in a row, which the words of camelCase rarely have
 	for i := range len(p) {
 		seen |= classes[p[i]]
 		if i > 0 && upper.in(p[i]) != upper.in(p[i-1]) {
 			flips++
 		}
+		acronym = acronym || i > 0 && upper.in(p[i]) && upper.in(p[i-1])
 	}
 	letters := seen&(upper|lower) != 0
 	if seen&digit != 0 {
 		return letters || len(p) >= 24
 	}
-	return len(p) >= 20 && flips >= len(p)/4 // letters only: changes case more often than camelCase
+	return len(p) >= 20 && flips >= len(p)/4 && acronym // letters only: changes case more often than camelCase, and otherwise
 }
 
 // uuid reports whether v is a UUID in its usual form.

@@ -4,9 +4,12 @@ import (
 	"strings"
 )
 
-// pair cuts the value of a name = value or name: value whose separator is s[from:to].
+// pair cuts the value of a name = value or name: value with the separator s[from:to].
 func (x *scanner) pair(from, to int, sep byte) bool {
 	s := x.s
+	if !mayName(s, from) {
+		return false
+	}
 	name := nameBefore(s, from)
 	if name.text == "" || inARN(s, name.start) {
 		return false
@@ -269,7 +272,7 @@ var siblings = map[string]func(s string, i int) string{
 	"value": memberBefore, "Value": memberBefore, "input_value": lineBefore,
 }
 
-// siblingName returns the actual name of a value whose direct name is one of siblings.
+// siblingName returns the actual name of a value with one of siblings as its direct name.
 func siblingName(s string, n name) string {
 	find, ok := siblings[n.text]
 	if !ok {

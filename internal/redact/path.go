@@ -35,7 +35,7 @@ var fileVerbs = set("open", "stat", "lstat", "mkdir", "scandir", "rmdir", "unlin
 var methods = set("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "get", "post", "put", "patch", "delete", "route", "Route",
 	"endpoint", "Endpoint", "URL", "url", "HTTP")
 
-// path shortens an absolute path whose first separator is at i.
+// path shortens an absolute path with its first separator at i.
 func (x *scanner) path(i int) bool {
 	s := x.s
 	if x.keepPaths || i < x.noPath || !pathBoundary(s, i) {

@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/internal/jsontext"
 )
 
-// Policy selects what is kept. The zero value redacts everything, as [Text] does.
+// Policy selects the parts that are kept. The zero value redacts everything, as [Text] does.
 type Policy struct {
 	// KeepPaths keeps absolute paths, for texts that only their owner reads.
 	// Secrets inside them are still removed.
@@ -73,7 +73,7 @@ func (p Policy) pass(s string) (string, bool) {
 	return string(append(x.out, s[x.done:]...)), true
 }
 
-// Placeholder replaces the value of a member whose name indicates a secret; see [Key].
+// Placeholder replaces the value of a member with a name that indicates a secret; see [Key].
 const Placeholder = opening + kindSecret + "]"
 
 // Chars returns s without unsafe characters. It is for short identifiers, such as the name of a tool, that should
@@ -86,6 +86,15 @@ func Harmless(value string) bool { return harmless(value) }
 
 // MayHold reports whether a member of this name holds a secret if its value is [Opaque], as key and sig do.
 func MayHold(name string) bool { return meaningOf(name).level == weak }
+
+// Short reports whether a name ends in a word that means a secret more often than not, but also a result or the key of
+// a record.
+func Short(name string) bool {
+	name = strings.ToLower(name)
+	return shortNames[name[strings.LastIndexAny(name, "_-")+1:]]
+}
+
+var shortNames = set("pass", "ak", "sk")
 
 // Opaque reports whether a value looks machine-generated, so that it counts as a secret after a name for which [MayHold] is true.
 func Opaque(value string) bool { return opaque(value, opaqueLength) && !harmless(value) }

@@ -17,16 +17,16 @@ type scanner struct {
 	noWeak int // no unquoted value after a weak name begins before this index
 }
 
-// run applies the rules at the positions that the prefilter returns.
+// run applies the rules at every word and every trigger byte.
 func (x *scanner) run() {
-	s := x.s
-	for x.i = next(s, 0); x.i < len(s); x.i = next(s, x.i) {
-		if !alnum.in(s[x.i]) {
-			if !x.trigger() {
-				x.i++
+	for x.i < len(x.s) {
+		switch k := classes[x.s[x.i]]; {
+		case k&alnum != 0:
+			if !mayStart(x.s, x.i) || !x.word() {
+				x.i = alnum.run(x.s, x.i, all)
 			}
-		} else if !x.word() {
-			x.i = alnum.run(s, x.i, all)
+		case k&trigger == 0 || !x.trigger():
+			x.i++
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (x *scanner) trigger() bool {
 	case '~':
 		return x.home(i)
 	case '-':
-		return x.pem(i) || x.longUserFlag(i) || x.flag(i) || x.userFlag(i) || x.commandFlag(i) || x.gluedFlag(i)
+		return x.pem(i) || x.flag(i) || x.commandFlag(i)
 	case '@':
 		return x.dsn(i)
 	case fullWidthLead:
@@ -105,7 +105,7 @@ func (x *scanner) shapeTrigger(i int) bool {
 	return x.stepOver(i, n)
 }
 
-// parameter cuts the value of a URL's parameter whose equals sign is s[from:to]: a URL used as an identifier is still a URL.
+// parameter cuts the value of a URL's parameter with the equals sign s[from:to]: a URL used as an identifier is still a URL.
 func (x *scanner) parameter(from, to int) bool {
 	return nameBefore(x.s, from).query && x.pair(from, to, '=')
 }
@@ -114,7 +114,7 @@ func (x *scanner) parameter(from, to int) bool {
 // %dapi…: a secret that begins within it is cut.
 func (x *scanner) stepOver(i, n int) bool {
 	for x.i = i + 1; x.i < i+n; x.i++ {
-		if x.i+2 < len(x.s) && mayBegin(x.s, x.i) && x.known() {
+		if mayStart(x.s, x.i) && x.known() {
 			return true
 		}
 	}

@@ -119,53 +119,49 @@ func hasDigit(s string) bool {
 	return false
 }
 
-// pairs is a set of pairs of bytes.
-type pairs [1 << 16 / 64]uint64
+// triples is a set of three consecutive bytes, of which five bits count: those that both cases of a letter share.
+type triples [1 << 15 / 64]uint64
 
-// otherStarts are the prefixes of the secrets of jwt and airtable, which are not in shapes.
-var otherStarts = []string{"eyJ", "ewo", "pat"}
+func (t *triples) index(s string) (n uint) {
+	return uint(s[0]&31)<<10 | uint(s[1]&31)<<5 | uint(s[2]&31)
+}
 
-// starts holds the first two bytes of everything that scanner.word may cut.
+func (t *triples) add(s string) { n := t.index(s); t[n/64] |= 1 << (n % 64) }
+
+func (t *triples) has(s string) bool { n := t.index(s); return t[n/64]&(1<<(n%64)) != 0 }
+
+// otherStarts are the beginnings of secrets that scanner.word may cut and that are not in shapes or nouns.
+var otherStarts = []string{"eyJ", "ewo", "pat", identified}
+
+// starts holds the first three bytes of everything that scanner.word may cut, except for Discord tokens.
 var starts = buildStarts()
 
-func buildStarts() *pairs {
-	p := new(pairs)
+func buildStarts() *triples {
+	t := new(triples)
 	for _, sh := range shapes {
-		p.add(sh.prefix[0], sh.prefix[1])
-	}
-	for _, w := range otherStarts {
-		p.add(w[0], w[1])
-	}
-	for w := range nouns {
-		p.addFold(w[0], w[1])
-	}
-	p.addFold(identified[0], identified[1])
-	for w := range schemes {
-		p.addFold(w[0], w[1])
-	}
-	for c := range 256 {
-		if token.in(byte(c)) {
-			p.add('M', byte(c))
-			p.add('N', byte(c))
-			p.add('O', byte(c))
+		if len(sh.prefix) > 2 {
+			t.add(sh.prefix)
+			continue
+		}
+		for c := range 256 { // the tail, which is never empty, has the third byte
+			if sh.set.in(byte(c)) {
+				t.add(sh.prefix + string([]byte{byte(c)}))
+			}
 		}
 	}
-	return p
-}
-
-func (p *pairs) add(a, b byte) { n := uint(a)<<8 | uint(b); p[n/64] |= 1 << (n % 64) }
-
-func (p *pairs) addFold(a, b byte) {
-	up := func(c byte) byte { return c - 'a' + 'A' }
-	p.add(a, b)
-	p.add(up(a), b)
-	p.add(up(a), up(b))
-}
-
-func (p *pairs) has(s string, i int) bool {
-	if i+1 >= len(s) {
-		return false
+	for _, w := range otherStarts {
+		t.add(w)
 	}
-	n := uint(s[i])<<8 | uint(s[i+1])
-	return p[n/64]&(1<<(n%64)) != 0
+	for w := range nouns {
+		t.add(w)
+	}
+	for _, sc := range freeSchemes {
+		t.add(sc.word)
+	}
+	return t
+}
+
+// mayStart reports whether [scanner.word] may cut something that begins at i. It is fast, and wrong only if it reports true.
+func mayStart(s string, i int) bool {
+	return i+2 < len(s) && (starts.has(s[i:]) || s[i] >= 'M' && s[i] <= 'O')
 }

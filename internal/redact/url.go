@@ -34,7 +34,7 @@ func (x *scanner) url(from, to int) bool {
 	return true
 }
 
-// collapsedURL cuts the user information of a URL whose two slashes were reduced to one, as happens when it is cleaned as a
+// collapsedURL cuts the user information of a URL in which two slashes became one, as happens when it is cleaned as a
 // path: https:/user:password@host. The colon is s[from:to].
 func (x *scanner) collapsedURL(from, to int) bool {
 	s := x.s

@@ -44,7 +44,7 @@ func valueAt(s string, i, limit int) value {
 const maxConstructors = 3
 
 // insideConstructors returns where the argument of a constructor at i begins, in the debug formats of Rust, Swift, Java and
-// Haskell: Some("x"), Optional[x], Just "x". It returns i if there is no constructor.
+// Haskell: Some("x"), Optional[x], Just "x". Without a constructor it returns i.
 func insideConstructors(s string, i int) int {
 	for range maxConstructors {
 		if i >= len(s) || !upper.in(s[i]) {

@@ -22,51 +22,52 @@ type meaning struct {
 	level level
 }
 
-var heads = map[string]meaning{
-	"password": {kindPassword, strong}, "passwords": {kindPassword, strong}, "passwd": {kindPassword, strong},
-	"passphrase": {kindPassword, strong}, "passcode": {kindPassword, strong}, "pwd": {kindPassword, strong},
-	"passwort": {kindPassword, strong}, "kennwort": {kindPassword, strong}, "senha": {kindPassword, strong},
-	"contrasena": {kindPassword, strong}, "pgpassword": {kindPassword, strong}, "pw": {kindPassword, strong}, "parola": {kindPassword, strong},
-	"wachtwoord": {kindPassword, strong}, "heslo": {kindPassword, strong}, "lozinka": {kindPassword, strong}, "clave": {kindPassword, weak},
-	"ak": {kindKey, weak}, "sk": {kindKey, weak}, "sign": {kindSignature, weak}, "passwrd": {kindPassword, strong},
-	"secret": {kindSecret, strong}, "secrets": {kindSecret, strong}, "mnemonic": {kindSecret, strong},
-	"credential": {kindCredential, strong}, "credentials": {kindCredential, strong}, "creds": {kindCredential, strong},
-	"authorization": {kindAuth, strong}, "bearer": {kindAuth, strong}, "authentication": {kindAuth, weak},
-	"cookie": {kindCookie, strong}, "cookies": {kindCookie, strong},
-	"phpsessid": {kindCookie, strong}, "jsessionid": {kindCookie, strong}, "sessionid": {kindCookie, weak},
-	"token": {kindToken, strong}, "jwt": {kindToken, strong}, "apikey": {kindKey, strong}, "apikeys": {kindKey, strong},
-	"apitoken": {kindToken, strong}, "appkey": {kindKey, strong}, "accountkey": {kindKey, strong},
-	"connectionstring": {kindConnection, strong}, "connstring": {kindConnection, strong}, "connstr": {kindConnection, strong},
-	"auth": {kindAuth, weak}, "pass": {kindPassword, weak}, "sig": {kindSignature, weak}, "signature": {kindSignature, weak},
-	"hmac": {kindSignature, weak}, "code": {kindToken, weak}, "session": {kindToken, weak}, "sid": {kindToken, weak},
-	"otp": {kindToken, weak}, "totp": {kindToken, weak}, "pat": {kindToken, weak}, "appid": {kindKey, weak},
-	"license": {kindKey, weak}, "licence": {kindKey, weak}, "assertion": {kindToken, weak}, "ticket": {kindToken, weak},
-	"seed": {kindSecret, weak}, "salt": {kindSecret, weak}, "key": {kindKey, weak}, "keys": {kindKey, weak},
-	"userkey": {kindKey, weak}, "verifier": {kindToken, weak}, "awsaccesskeyid": {kindKey, weak}, "pin": {kindPassword, weak},
+// heads has the meanings of last words.
+var heads = buildHeads([]wordsOf{
+	{meaning{kindPassword, strong}, []string{"password", "passwords", "passwd", "passphrase", "passcode", "pwd",
+		"passwort", "kennwort", "psw", "senha", "contrasena", "pgpassword", "pw", "passe", "parola", "wachtwoord", "heslo",
+		"lozinka", "passwrd"}},
+	{meaning{kindPassword, weak}, []string{"clave", "pass", "pin"}},
+	{meaning{kindKey, weak}, []string{"ak", "sk", "appid", "license", "licence", "key", "keys", "userkey",
+		"awsaccesskeyid"}},
+	{meaning{kindSignature, weak}, []string{"sign", "sig", "signature", "hmac"}},
+	{meaning{kindSecret, strong}, []string{"secret", "secrets", "mnemonic"}},
+	{meaning{kindCredential, strong}, []string{"credential", "credentials", "creds"}},
+	{meaning{kindAuth, strong}, []string{"authorization", "bearer"}},
+	{meaning{kindAuth, weak}, []string{"authentication", "auth"}},
+	{meaning{kindCookie, strong}, []string{"cookie", "cookies", "phpsessid", "jsessionid"}},
+	{meaning{kindCookie, weak}, []string{"sessionid"}},
+	{meaning{kindToken, strong}, []string{"token", "jwt", "apitoken"}},
+	{meaning{kindKey, strong}, []string{"apikey", "apikeys", "appkey", "accountkey"}},
+	{meaning{kindConnection, strong}, []string{"connectionstring", "connstring", "connstr"}},
+	{meaning{kindToken, weak}, []string{"code", "session", "sid", "otp", "totp", "pat", "assertion", "ticket",
+		"verifier"}},
+	{meaning{kindSecret, weak}, []string{"seed", "salt"}},
+})
+
+// wordsOf are words with the same meaning.
+type wordsOf struct {
+	meaning
+	words []string
+}
+
+func buildHeads(rows []wordsOf) map[string]meaning {
+	m := map[string]meaning{}
+	for _, row := range rows {
+		for _, w := range row.words {
+			m[w] = row.meaning
+		}
+	}
+	return m
 }
 
 // fused are suffixes of words that were written together, such as dbpassword and accesstoken.
-var fused = []struct {
-	ending string
-	meaning
-}{
-	{"password", meaning{kindPassword, strong}},
-	{"passwd", meaning{kindPassword, strong}},
-	{"passphrase", meaning{kindPassword, strong}},
-	{"apikey", meaning{kindKey, strong}},
-	{"secretkey", meaning{kindKey, strong}},
-	{"accesskey", meaning{kindKey, strong}},
-	{"privatekey", meaning{kindKey, strong}},
-	{"authkey", meaning{kindKey, strong}},
-	{"clientsecret", meaning{kindSecret, strong}},
-	{"appsecret", meaning{kindSecret, strong}},
-	{"authtoken", meaning{kindToken, strong}},
-	{"accesstoken", meaning{kindToken, strong}},
-	{"refreshtoken", meaning{kindToken, strong}},
-	{"sessiontoken", meaning{kindToken, strong}},
-	{"idtoken", meaning{kindToken, strong}},
-	{"bottoken", meaning{kindToken, strong}},
-	{"connectionstring", meaning{kindConnection, strong}},
+var fused = []wordsOf{
+	{meaning{kindPassword, strong}, []string{"password", "passwd", "passphrase"}},
+	{meaning{kindKey, strong}, []string{"apikey", "secretkey", "accesskey", "privatekey", "authkey"}},
+	{meaning{kindSecret, strong}, []string{"clientsecret", "appsecret"}},
+	{meaning{kindToken, strong}, []string{"authtoken", "accesstoken", "refreshtoken", "sessiontoken", "idtoken", "bottoken"}},
+	{meaning{kindConnection, strong}, []string{"connectionstring"}},
 }
 
 // keyOwners are words before "key" that make it a secret.
@@ -98,7 +99,7 @@ var passOwners = set("db", "database", "user", "smtp", "mysql", "pg", "postgres"
 	"keystore", "sudo", "service", "app", "api", "basic")
 
 // tails are words at the end of a name that do not change its meaning.
-var tails = set("value", "val", "hash", "raw", "plain", "plaintext", "text", "header", "b64", "base", "base64", "hex", "old", "new",
+var tails = set("value", "val", "hash", "raw", "plain", "plaintext", "text", "header", "base", "hex", "old", "new",
 	"current", "prod", "production", "dev", "test", "staging", "live", "env", "input", "confirmation", "confirm", "again", "encoded",
 	"str", "bytes", "data")
 

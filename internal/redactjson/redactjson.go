@@ -1,13 +1,15 @@
-// Package redactjson removes secrets and unsafe characters from JSON values. JSON has more context than plain text: the name of a
-// member, a label beside a value ({"name":"password","value":…}) and a flag before a value (["--password",…]) mark a secret.
-// Strings are cleaned by [redact.Policy].
+// Package redactjson removes secrets and unsafe characters from JSON values. JSON has more context than plain text: the
+// name of a member, a label beside a value ({"name":"password","value":…}) and a flag before a value (["--password",…])
+// mark a secret. Strings are cleaned by [redact.Policy].
 package redactjson
 
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -25,8 +27,8 @@ const maxNested = 3
 // maxNestedBytes is the maximum length of such a string; a longer one is cleaned as text.
 const maxNestedBytes = 256 << 10
 
-// Append appends v to dst with its strings cleaned and reports whether anything changed. Parts that need no change keep their
-// bytes.
+// Append appends v to dst with its strings cleaned and reports whether anything changed. Parts that need no change keep
+// their bytes.
 func (c Cleaner) Append(dst []byte, v wire.Value) ([]byte, bool) {
 	w := walk{policy: c.Policy}
 	if c.Fixed != nil && v.Type() == wire.TypeObject {
@@ -49,12 +51,14 @@ const (
 	secret       // its name, label or flag names a secret
 	within       // it is part of a secret object, such as credentials
 	opaque       // its name may name a secret; it is redacted only if it looks like one
+	short        // like opaque, and a short value that mixes letters and digits is redacted too
 )
 
 // walk is one pass over a value.
 type walk struct {
 	policy redact.Policy
-	nested int // number of enclosing strings that were parsed as JSON
+	nested int       // number of enclosing strings that were parsed as JSON
+	list   *Sequence // of the list whose text comes next
 }
 
 func (w *walk) value(dst []byte, v wire.Value, s scope) ([]byte, bool) {
@@ -63,7 +67,7 @@ func (w *walk) value(dst []byte, v wire.Value, s scope) ([]byte, bool) {
 		return w.string(dst, v, s)
 	case wire.TypeNumber:
 		if (s == secret || s == within) && len(v.Raw()) >= leastDigits {
-			return wire.AppendString(dst, redact.Placeholder), true
+			return jsontext.AppendString(dst, redact.Placeholder), true
 		}
 		return append(dst, v.Raw()...), false
 	case wire.TypeArray:
@@ -81,23 +85,35 @@ const leastDigits = 4
 func (w *walk) string(dst []byte, v wire.Value, s scope) ([]byte, bool) {
 	text, _ := v.Str()
 	clean := text
+	if w.list != nil {
+		clean = w.list.Next(text)
+		w.list = nil
+	}
 	if s == none || !isSecret(text, s) {
-		clean = w.text(text)
+		clean = w.text(clean)
 	} else if text != "" && text != redact.Placeholder {
 		clean = redact.Placeholder
 	}
 	if clean == text && !repaired(text) {
 		return append(dst, v.Raw()...), false
 	}
-	return wire.AppendString(dst, clean), true
+	return jsontext.AppendString(dst, clean), true
 }
 
 func isSecret(text string, s scope) bool {
-	if s == opaque {
+	switch s {
+	case opaque:
 		return redact.Opaque(text)
+	case short:
+		return redact.Opaque(text) || len(text) >= leastShort && strings.ContainsAny(text, "0123456789") &&
+			strings.ContainsFunc(text, unicode.IsLetter) && !strings.ContainsAny(text, " #:/") && !redact.Harmless(text)
+	default:
+		return !redact.Harmless(text)
 	}
-	return !redact.Harmless(text)
 }
+
+// leastShort is the length of the shortest value that is redacted under a name such as pass.
+const leastShort = 6
 
 // text cleans a text that is not known to be a secret as a whole.
 func (w *walk) text(text string) string {
@@ -122,15 +138,20 @@ func holdsJSON(text string) bool {
 
 func (w *walk) array(dst []byte, v wire.Value, s scope) ([]byte, bool) {
 	start, changed, n := len(dst), false, 0
-	before := ""
+	before, list := "", &Sequence{}
 	dst = append(dst, '[')
 	for element := range v.Elements() {
 		if n++; n > 1 {
 			dst = append(dst, ',')
 		}
 		var c bool
+		if _, ok := textOf(element); ok {
+			w.list = list
+		} else {
+			list = &Sequence{}
+		}
 		dst, c = w.value(dst, element, max(s, behind(before)))
-		changed = changed || c
+		w.list, changed = nil, changed || c
 		before, _ = element.Str()
 	}
 	if !changed {
@@ -139,8 +160,8 @@ func (w *walk) array(dst []byte, v wire.Value, s scope) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-// behind returns the scope of an element that follows the string before: ["--password","x"] gives secret, and ["x-api-key","x"]
-// gives opaque, because it may also be a list of names.
+// behind returns the scope of an element that follows the string before: ["--password","x"] gives secret, and
+// ["x-api-key","x"] gives opaque, because it may also be a list of names.
 func behind(before string) scope {
 	flag := strings.TrimLeft(before, "-")
 	switch {
@@ -155,7 +176,8 @@ func behind(before string) scope {
 // object cleans the members of v, except for those that are fixed.
 func (w *walk) object(dst []byte, v wire.Value, s scope, fixed func(string) bool) ([]byte, bool) {
 	start, changed, n := len(dst), false, 0
-	labelled := hasSecretLabel(v)
+	labelled, list := hasSecretLabel(v), w.list
+	w.list = nil
 	dst = append(dst, '{')
 	for name, value := range v.Members() {
 		if n++; n > 1 {
@@ -168,6 +190,9 @@ func (w *walk) object(dst []byte, v wire.Value, s scope, fixed func(string) bool
 		}
 		var named, valued bool
 		dst, named = w.name(dst, name, n)
+		if key == "text" || key == "resource" {
+			w.list = list
+		}
 		dst, valued = w.value(append(dst, ':'), value, memberScope(s, key, labelled))
 		changed = changed || named || valued
 	}
@@ -184,6 +209,8 @@ func memberScope(s scope, key string, labelled bool) scope {
 		return secret
 	case (s == secret || s == within) && !descriptions[key]:
 		return within
+	case redact.Short(key):
+		return short
 	case redact.MayHold(key):
 		return opaque
 	}
@@ -192,7 +219,7 @@ func memberScope(s scope, key string, labelled bool) scope {
 
 // values are the members that hold the value for a label in the same object.
 var values = set("value", "val", "Value", "input", "content", "received", "got", "actual", "rejectedValue", "rejected_value",
-	"attemptedValue", "invalidValue", "invalid_value", "input_value", "data", "default", "provided")
+	"attemptedValue", "invalidValue", "invalid_value", "input_value", "data", "default", "provided", "example")
 
 // labels are the members that hold the label of a value in the same object.
 var labels = set("name", "Name", "key", "Key", "header", "param", "parameter", "field", "variable", "env", "path", "loc", "property", "label",
@@ -212,8 +239,8 @@ func hasSecretLabel(v wire.Value) bool {
 	return false
 }
 
-// namesSecret reports whether a label names a secret. The label may be a string, a path to a member, or a list whose last element
-// counts.
+// namesSecret reports whether a label names a secret. The label may be a string, a path to a member, or a list, of
+// which the last element counts.
 func namesSecret(label wire.Value) bool {
 	last := label
 	if label.Type() == wire.TypeArray {
@@ -228,15 +255,15 @@ func namesSecret(label wire.Value) bool {
 // maxLabel is the maximum length of a label. A longer text is prose.
 const maxLabel = 128
 
-// name appends the name of the nth member. A changed name gets the number n as a suffix, because two redacted names could be
-// equal.
+// name appends the name of the nth member. A changed name gets the number n as a suffix, because two redacted names
+// could be equal.
 func (w *walk) name(dst []byte, name wire.Value, n int) ([]byte, bool) {
 	text, _ := name.Str()
 	clean := w.policy.Text(text)
 	if clean == text && !repaired(text) {
 		return append(dst, name.Raw()...), false
 	}
-	return wire.AppendString(dst, clean+"-"+strconv.Itoa(n)), true
+	return jsontext.AppendString(dst, clean+"-"+strconv.Itoa(n)), true
 }
 
 // repaired reports whether a text may have been read from half a surrogate pair, so that its raw form is not valid.

@@ -42,6 +42,11 @@ func TestSecretsInValuesAreRemoved(t *testing.T) {
 		`{"credentials":[{"login":"x","pin":"%"}]}`, `{"cookies":{"sid":"%"}}`, `{"cookies":[{"name":"sid","value":"%"}]}`, `{"secrets":{"db":"%"}}`,
 		`{"token":{"value":"%","type":"bearer"}}`, `{"text":"{\"value\":\"%\",\"name\":\"password\"}"}`, `{"text":"{\"credentials\":{\"pin\":\"%\"}}"}`,
 		`{"text":"  [\"--password\",\"%\"]"}`, `{"ak":"AB12%34"}`, `{"a":["x-api-key","q1%99"]}`, `{"key":"q1%99"}`,
+		`{"path":"/api_key","example":"%"}`, `{"aws_sk":"s9%"}`, `{"AK":"AK1%"}`, `{"pass":"q1%9"}`, `{"psw":"%"}`, `{"ak":"AK1%"}`, `{"sk":"s9%"}`,
+		`{"content":[{"type":"text","text":"password="},{"type":"text","text":"%9 and more"}]}`, `[{"type":"text","text":"api_key: "},{"text":"q1%9x7"}]`, `["login with password=","%7"]`,
+		`[{"text":"password"},{"text":"="},{"text":"%9"}]`, `[{"text":"Authorization: Bearer"},{"text":"%9"}]`, `[{"text":"The password is"},{"text":"%9, she said"}]`,
+		`[{"text":"x\npassword=\n"},{"text":""},{"text":" \n%9"}]`, `[{"text":"--password"},{"text":"%9"}]`, `[{"text":"password="},{"resource":{"uri":"a://b","text":"%9"}}]`,
+		`[{"text":"password=\""},{"text":"%9\""}]`,
 	} {
 		out := clean(t, strings.ReplaceAll(form, "%", "zebracrossing"))
 		if strings.Contains(out, "crossing") || strings.Contains(out, "4815") {
@@ -52,7 +57,8 @@ func TestSecretsInValuesAreRemoved(t *testing.T) {
 
 func TestHarmlessValuesStay(t *testing.T) {
 	for _, text := range []string{
-		`{"errors":{"password":["is too short"]}}`, `{"errors":{"password":"must be at least 8 characters"}}`, `{"password":null,"token":true,"secret":""}`,
+		`{"pass":"yes"}`, `{"pass":"3 of 4"}`, `{"pass":12,"fail":3}`, `{"pk":"USER#1","sk":"ORDER#2024"}`, `[{"text":"password="},{"type":"image"},{"text":"zebra9crossing"}]`,
+		`[{"text":"The files are:"},{"text":"a1b2c3.txt"}]`, `[{"text":"The password is"},{"text":"wrong"}]`, `["token=[redacted:token]","refused9x"]`, `["password","user2"]`, `{"errors":{"password":["is too short"]}}`, `{"errors":{"password":"must be at least 8 characters"}}`, `{"password":null,"token":true,"secret":""}`,
 		`{"properties":{"password":{"type":"string","minLength":8,"description":"At least 8 characters."}},"required":["user","password"]}`,
 		`["username","password","email"]`, `{"fields":["password","confirmation"]}`, `{"name":"password","message":"Password is required"}`,
 		`{"path":"/password","rule":"minLength","message":"too short","expected":{"minLength":8},"got":"string"}`, `{"usage":{"total_tokens":123456,"max_token":4096}}`,

@@ -1,11 +1,10 @@
 package schema
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"errors"
 	"sync"
-	"sync/atomic"
+	"weak"
 )
 
 // Bounds of a [Cache]. A server has tens of tools, a gateway hundreds; a compiled schema of a tool takes some tens of kilobytes.
@@ -18,128 +17,63 @@ const (
 
 var errTooHeavy = errors.New("the compiled schema is too large to keep")
 
-// Cache compiles each schema text once. The zero Cache is ready and safe for concurrent use. It is bounded in number and in bytes; the
-// least recently used schema is dropped first.
+// Cache compiles each schema text once. The zero Cache is ready and safe for concurrent use. It is bounded in number and in bytes;
+// a full cache is emptied.
 type Cache struct {
 	mu     sync.Mutex
-	byKey  map[[sha256.Size]byte]*list.Element // guarded by mu; values are *Entry
-	order  list.List                           // guarded by mu; newest in front
-	weight int                                 // guarded by mu; of all entries
+	byKey  map[[sha256.Size]byte]*slot // guarded by mu
+	weight int                         // guarded by mu; of all slots
 }
 
-// Entry is a schema in a [Cache]. After the cache has dropped the schema, [Entry.Schema] reports so; an entry does not keep its memory alive.
-type Entry struct {
-	key     [sha256.Size]byte
-	once    sync.Once
-	outcome atomic.Pointer[outcome] // nil before the schema is compiled, and after it was dropped
-	used    atomic.Bool             // since the cache last looked for an entry to drop
-	weight  int                     // guarded by the cache's mu
-}
-
-type outcome struct {
+type slot struct {
+	once   sync.Once
 	schema *Schema
 	err    error
 }
 
-// Schema returns the compiled schema, nil if it cannot be used. It is not ok if the cache has dropped the schema.
-func (e *Entry) Schema() (s *Schema, ok bool) {
-	got := e.outcome.Load()
-	if got == nil {
-		return nil, false
+// Get returns the schema compiled from raw, or the error of [Compile]. Errors are cached too. raw is not kept.
+func (c *Cache) Get(raw []byte) (*Schema, error) {
+	key := sha256.Sum256(raw)
+	c.mu.Lock()
+	s := c.byKey[key]
+	if s == nil {
+		if s = new(slot); c.byKey == nil {
+			c.byKey = map[[sha256.Size]byte]*slot{}
+		}
+		c.byKey[key] = s
 	}
-	if !e.used.Load() {
-		e.used.Store(true)
-	}
-	return got.schema, true
+	c.mu.Unlock()
+	s.once.Do(func() {
+		weight := errorWeight
+		if s.schema, s.err = Compile(raw); s.err == nil {
+			weight = s.schema.weight
+		}
+		if weight > maxWeight {
+			s.schema, s.err, weight = nil, errTooHeavy, errorWeight
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.weight += weight; c.weight > maxCachedBytes || len(c.byKey) > maxCached {
+			c.byKey, c.weight = map[[sha256.Size]byte]*slot{key: s}, weight
+		}
+	})
+	return s.schema, s.err
 }
 
-// Get returns the schema compiled from raw as [Compile] does, or the error of that, which is kept too: a schema that cannot be
-// compiled costs once. raw is not kept.
-func (c *Cache) Get(raw []byte) (*Schema, error) {
-	_, got := c.compiled(raw)
-	return got.schema, got.err
+// Entry is a schema in a [Cache]. It does not keep a schema in memory that the cache has dropped.
+type Entry struct {
+	schema   weak.Pointer[Schema]
+	unusable bool
 }
 
 // Entry is [Cache.Get] for a caller that must not keep a schema which the cache has dropped.
 func (c *Cache) Entry(raw []byte) *Entry {
-	e, _ := c.compiled(raw)
-	return e
+	s, err := c.Get(raw)
+	return &Entry{weak.Make(s), err != nil}
 }
 
-func (c *Cache) compiled(raw []byte) (*Entry, *outcome) {
-	e := c.entryOf(sha256.Sum256(raw))
-	var got *outcome
-	e.once.Do(func() {
-		got = compileBounded(raw)
-		c.keep(e, got)
-	})
-	if got == nil {
-		got = e.outcome.Load()
-	}
-	if got == nil { // dropped in the meantime
-		got = compileBounded(raw)
-	}
-	return e, got
-}
-
-// compileBounded compiles a schema unless it would fill much of the cache.
-func compileBounded(raw []byte) *outcome {
-	s, err := Compile(raw)
-	if err == nil && s.weight > maxWeight {
-		s, err = nil, errTooHeavy
-	}
-	return &outcome{schema: s, err: err}
-}
-
-// entryOf returns the entry of a key, creating it if needed.
-func (c *Cache) entryOf(key [sha256.Size]byte) *Entry {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e, ok := c.byKey[key]; ok {
-		found := e.Value.(*Entry) //nolint:errcheck,forcetypeassert // the list holds nothing else
-		found.used.Store(true)
-		return found
-	}
-	if c.byKey == nil {
-		c.byKey = map[[sha256.Size]byte]*list.Element{}
-	}
-	e := &Entry{key: key}
-	c.byKey[key] = c.order.PushFront(e)
-	return e
-}
-
-// keep enters what was compiled, and drops other entries until the bounds hold.
-func (c *Cache) keep(e *Entry, got *outcome) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := c.byKey[e.key]
-	if at == nil || at.Value != e { // dropped while it was compiled
-		return
-	}
-	e.weight = errorWeight
-	if got.schema != nil {
-		e.weight = got.schema.weight
-	}
-	c.weight += e.weight
-	e.outcome.Store(got)
-	for c.weight > maxCachedBytes || c.order.Len() > maxCached {
-		c.dropOne(at)
-	}
-}
-
-// dropOne drops the oldest entry that was not used since the last look; kept stays. It is called with the lock held.
-func (c *Cache) dropOne(kept *list.Element) {
-	for {
-		last := c.order.Back()
-		e := last.Value.(*Entry) //nolint:errcheck,forcetypeassert // the list holds nothing else
-		if last == kept || e.used.Swap(false) {
-			c.order.MoveToFront(last)
-			continue
-		}
-		c.order.Remove(last)
-		delete(c.byKey, e.key)
-		c.weight -= e.weight
-		e.outcome.Store(nil)
-		return
-	}
+// Schema returns the compiled schema, nil if it cannot be used. It is not ok if the schema was dropped.
+func (e *Entry) Schema() (s *Schema, ok bool) {
+	s = e.schema.Value()
+	return s, e.unusable || s != nil
 }

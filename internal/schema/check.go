@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The validator decodes everything, finds everything and cannot be stopped. So its work is estimated first: a value that it can explain
-// quickly is explained, one that takes longer is only checked, and the rest is reported as unchecked.
+// The validator cannot be stopped, so its work is estimated first. Cheap values are explained, others only checked, and the most
+// expensive ones are reported as unchecked.
 
 // Bounds of a check. A step takes about a tenth of a microsecond and, in a check that explains, at most about a kilobyte.
 const (
@@ -20,25 +20,28 @@ const (
 	maxDecoded   = 24 << 20 // bytes of memory for the decoded value
 )
 
-// check runs the validator on v and returns what it found. It is not ok if something was not checked.
-func (s *Schema) check(v wire.Value) (found []finding, ok bool) {
+// check runs the validator on v and returns what it found. If a limit stopped it, check returns that limit in words.
+func (s *Schema) check(v wire.Value) (found []finding, limit string) {
 	if decodedSize(v.Raw()) > maxDecoded {
-		return nil, false
+		return nil, "it is too large, or has too many values"
 	}
 	decoded, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.Raw()))
 	if err != nil {
-		return nil, false
+		return nil, "it cannot be decoded"
 	}
 	work := cost{left: maxSteps}
-	if !work.affords(s.root, decoded) || work.insane {
-		return nil, false
+	switch affords := work.affords(s.root, decoded); {
+	case work.insane:
+		return nil, "it contains a number that is too large"
+	case !affords:
+		return nil, "comparing it with the schema takes too many steps"
 	}
 	if maxSteps-work.left > explainSteps {
 		refuses := jsonschema.Schema{DraftVersion: s.root.DraftVersion, Location: s.root.Location, Not: s.root}
 		if refuses.Validate(decoded) == nil { // stops at the first error
 			found = []finding{{at: s.root.Location, what: &tooLarge{}, value: decoded}}
 		}
-		return found, true
+		return found, ""
 	}
 	var invalid *jsonschema.ValidationError
 	if errors.As(s.root.Validate(decoded), &invalid) {
@@ -47,13 +50,13 @@ func (s *Schema) check(v wire.Value) (found []finding, ok bool) {
 			found[i].value = decoded
 		}
 	}
-	return found, true
+	return found, ""
 }
 
-// tooLarge is the finding that something is wrong somewhere in a value.
+// tooLarge is the finding for an invalid value that is too large to explain.
 type tooLarge struct{ kind.Schema }
 
-// decodedSize guesses from above how much memory it takes to decode a text, by what begins an object or another value.
+// decodedSize returns an upper estimate of the memory for decoding a text, from the number of its values.
 func decodedSize(raw []byte) int {
 	const perByte, perObject, perValue = 3, 400, 160
 	size := perByte * len(raw)

@@ -1,44 +1,22 @@
 package schema_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"errors"
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/internal/testing/corpus"
 )
 
-// recordedTool is a tool as a real server lists it.
-type recordedTool struct {
-	Name   string          `json:"name"`
-	Input  json.RawMessage `json:"inputSchema"`
-	Output json.RawMessage `json:"outputSchema"`
-}
-
-func recordedTools(t *testing.T) (tools []recordedTool) {
+func recordedTools(t *testing.T) []corpus.Tool {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "corpus", "tools.jsonl.gz"))
-	if err != nil {
-		t.Skip("no recordings in ../shared/corpus beside the checkout")
+	tools, err := corpus.Tools()
+	if errors.Is(err, corpus.ErrAbsent) {
+		t.Skip(err)
 	}
-	defer f.Close() //nolint:errcheck // read only
-	unzipped, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(unzipped)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var server struct {
-			Tools []recordedTool `json:"tools"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &server); err != nil {
-			t.Fatal(err)
-		}
-		tools = append(tools, server.Tools...)
 	}
 	return tools
 }

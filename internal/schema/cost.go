@@ -6,14 +6,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The validator cannot be stopped, and nested alternatives double its work at every level. So its path is walked first with a counter that
-// never counts less than the validator does, and a check that would take too long is not started.
+// The validator cannot be stopped, and nested alternatives double its work at every level. Its path is therefore walked first with a
+// counter that never underestimates, and a check that would take too long is not started.
 
 // cost counts down the steps of one check.
 type cost struct {
 	left   int
 	depth  int  // of the value that is visited
-	insane bool // a number was met that cannot be worked with
+	insane bool // a number is too large
 }
 
 // affords reports whether checking v against s stays within the steps that are left.
@@ -22,8 +22,7 @@ func (c *cost) affords(s *jsonschema.Schema, v any) bool {
 	return c.left >= 0
 }
 
-// visit charges for s on v. above counts the schemas already applied to this same value, which the validator looks through to
-// find circles.
+// visit charges for s on v. above is the number of schemas already applied to v, which the validator searches for cycles.
 func (c *cost) visit(s *jsonschema.Schema, v any, above int) {
 	if c.left--; c.left < 0 || s.Bool != nil {
 		return
@@ -71,15 +70,15 @@ func (c *cost) compare(s *jsonschema.Schema, v any) {
 	if times == 0 {
 		return
 	}
-	size, sane := weigh(v)
-	c.insane = c.insane || !sane
-	c.left -= times * min(size, c.left/times+1)
-	if s.UniqueItems && size > 1+2*len(list) {
+	all := tallyOf(v)
+	c.insane = c.insane || all.insane
+	c.left -= times * min(all.size, c.left/times+1)
+	if s.UniqueItems && all.size > 1+2*len(list) {
 		c.left -= len(list) * (len(list) / 8) // lists inside a list can be made to share a hash
 	}
 }
 
-// match charges for a regular expression. A step of its program is quick beside one of the validator.
+// match charges for a regular expression. A step of its program is cheap compared to one of the validator.
 func (c *cost) match(re jsonschema.Regexp, text string) {
 	if p, ok := re.(*pattern); ok {
 		c.left -= 1 + len(text)*p.steps/64
@@ -140,24 +139,36 @@ func (c *cost) array(s *jsonschema.Schema, v []any) {
 	}
 }
 
-// weigh counts the values inside v, names and texts by their length too, and reports whether all numbers are sane.
-func weigh(v any) (size int, sane bool) {
-	size, sane = 1, true
+// tally counts the values inside a value, names and texts by their length too.
+type tally struct {
+	size   int
+	parts  int  // objects and booleans, which may be schemas
+	insane bool // a number is too large
+}
+
+func tallyOf(v any) (t tally) {
+	t.add(v)
+	return t
+}
+
+func (t *tally) add(v any) {
+	t.size++
 	switch v := v.(type) {
 	case map[string]any:
+		t.parts++
 		for name, member := range v {
-			n, ok := weigh(member)
-			size, sane = size+n+len(name)/16, sane && ok
+			t.size += len(name) / 16
+			t.add(member)
 		}
 	case []any:
 		for _, item := range v {
-			n, ok := weigh(item)
-			size, sane = size+n, sane && ok
+			t.add(item)
 		}
+	case bool:
+		t.parts++
 	case string:
-		size += len(v) / 64
+		t.size += len(v) / 64
 	case json.Number:
-		sane = isSane(v)
+		t.insane = t.insane || !isSane(v)
 	}
-	return size, sane
 }

@@ -15,7 +15,7 @@ import (
 
 // finding is one error, before it becomes an issue. Its path and names come from the value and are not cleaned.
 type finding struct {
-	at      string // location of the schema that says so
+	at      string // location of the schema that reports it
 	steps   []string
 	key     string // the key itself, if it is missing, unknown or misnamed; it is also the last of steps
 	what    jsonschema.ErrorKind
@@ -23,9 +23,9 @@ type finding struct {
 	chosen  []branch // the alternatives that this belongs to
 	value   any      // the whole value that was checked
 
-	everywhere bool // every alternative has a finding of this kind
-
-	path, rule, message string // set by word
+	instead             []string // the keys that the other alternatives lack, if they lack nothing else
+	everywhere          bool     // every alternative has a finding of this kind
+	path, rule, message string   // set by word
 }
 
 // branch is one alternative of the schema at a location.
@@ -34,7 +34,7 @@ type branch struct {
 	index int
 }
 
-// leaves returns what is wrong at the ends of a tree of errors; the rest of the tree says only that something below is wrong.
+// leaves returns the findings at the leaves of a tree of errors. Inner nodes only repeat that a part is invalid.
 func leaves(e *jsonschema.ValidationError) []finding {
 	switch what := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
@@ -80,9 +80,8 @@ func keys(e *jsonschema.ValidationError, names []string) []finding {
 	return all
 }
 
-// closest returns the findings of the alternative that needs the fewest changes. One that is for another type of value, or is marked by a
-// constant as another case, was not meant, however short its list. If all alternatives are for other types, that is reported
-// instead.
+// closest returns the findings of the alternative that needs the fewest changes. Alternatives for
+// another type, or with another constant, are the last choice. If all are for other types, the types are reported instead.
 func closest(e *jsonschema.ValidationError) []finding {
 	branches := make([][]finding, len(e.Causes))
 	for i, cause := range e.Causes {
@@ -103,26 +102,37 @@ func closest(e *jsonschema.ValidationError) []finding {
 		}
 	}
 	choose(best, branch{here.at, index}, len(branches))
-	if !slices.ContainsFunc(branches, func(found []finding) bool { return !lacksKey(found, len(here.steps)) }) {
-		markLacking(best, len(here.steps))
+	lacks := func(f finding) bool { // a key of this object
+		_, required := f.what.(*kind.Required)
+		return required && len(f.steps) == len(here.steps)+1
+	}
+	if instead := keysInstead(branches, index, lacks); instead != nil {
+		best[0].instead = instead
+	}
+	if !slices.ContainsFunc(branches, func(found []finding) bool { return !slices.ContainsFunc(found, lacks) }) {
+		for i := range best {
+			best[i].everywhere = best[i].everywhere || lacks(best[i])
+		}
 	}
 	return best
 }
 
-// lacksKey reports that a key is missing in the object at that depth.
-func lacksKey(found []finding, depth int) bool { return slices.ContainsFunc(found, lacking(depth)) }
-
-func markLacking(found []finding, depth int) {
-	for i := range found {
-		found[i].everywhere = found[i].everywhere || lacking(depth)(found[i])
+// keysInstead names the keys that the alternatives other than the chosen one lack. It returns nil if one of them has another finding.
+func keysInstead(branches [][]finding, chosen int, lacks func(finding) bool) []string {
+	var all []string
+	for i, found := range branches {
+		var keys []string
+		for _, f := range found {
+			if !lacks(f) {
+				return nil
+			}
+			keys = append(keys, quoted(f.key))
+		}
+		if i != chosen {
+			all = append(all, strings.Join(keys, " and "))
+		}
 	}
-}
-
-func lacking(depth int) func(finding) bool {
-	return func(f finding) bool {
-		_, required := f.what.(*kind.Required)
-		return required && len(f.steps) == depth+1
-	}
+	return all
 }
 
 // choose notes that findings belong to one alternative of several.
@@ -133,7 +143,7 @@ func choose(found []finding, chosen branch, options int) {
 	}
 }
 
-// notMeant is added for a finding that shows that an alternative was not meant; it exceeds any number of other findings.
+// notMeant is the distance of a finding which shows that an alternative was not meant; it exceeds any number of other findings.
 const (
 	otherCase = 1_000
 	otherType = 1_000_000
@@ -154,7 +164,7 @@ func distance(found []finding, depth int) int {
 	return far
 }
 
-// typesWanted returns the types of all alternatives as one finding, nil if one of them has another complaint.
+// typesWanted returns the types of all alternatives as one finding, or nil if one of them has another finding.
 func typesWanted(branches [][]finding, depth int) *kind.Type {
 	var all *kind.Type
 	for _, found := range branches {
@@ -177,8 +187,8 @@ func typesWanted(branches [][]finding, depth int) *kind.Type {
 	return all
 }
 
-// casesWanted returns one finding that lists the constants that distinguish the alternatives, nil if one of them has no
-// complaint about that constant. Alternatives for other types do not count.
+// casesWanted returns one finding with the constants that distinguish the alternatives, or nil if an alternative does not
+// have such a constant. Alternatives for other types do not count.
 func casesWanted(branches [][]finding, depth int) []finding {
 	var all []finding
 	var want []any
@@ -199,7 +209,7 @@ func casesWanted(branches [][]finding, depth int) []finding {
 	return all[:1]
 }
 
-// constant returns the only value that would do, as a list.
+// constant returns a list of the only valid value.
 func (f *finding) constant() []any {
 	switch what := f.what.(type) {
 	case *kind.Const:
@@ -212,7 +222,7 @@ func (f *finding) constant() []any {
 	return nil
 }
 
-// compare orders by path, rule and message; what agrees in all three is the same.
+// compare orders by path, rule and message. Findings that are equal in all three are duplicates.
 func (f finding) compare(g finding) int {
 	return cmp.Or(strings.Compare(f.path, g.path), strings.Compare(f.rule, g.rule), strings.Compare(f.message, g.message))
 }
@@ -231,7 +241,7 @@ func cleanKey(key string) string {
 
 var oneLine = strings.NewReplacer("\n", " ", "\t", " ")
 
-// shownPath writes steps as a JSON Pointer, as far as it is shown.
+// shownPath returns steps as a JSON Pointer of limited length.
 func shownPath(steps []string) string {
 	var b strings.Builder
 	for _, step := range steps {
@@ -244,8 +254,7 @@ func shownPath(steps []string) string {
 	return b.String()
 }
 
-// word gives a finding its path, rule and message. What it says comes from the schema, and from the value only types and the
-// names of keys.
+// word sets the path, rule and message of a finding. They come from the schema; from the value they use only types and keys.
 func (f *finding) word() {
 	f.path = shownPath(f.steps)
 	f.rule, f.message = wording(f)

@@ -9,7 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// prepare walks all parts of a compiled schema and refuses what cannot be checked in bounded time. It modifies the schema:
+// prepare walks all parts of a compiled schema and rejects those that cannot be checked in bounded time. It modifies the schema:
 // patterns that cannot be checked are removed, and names are checked by [nameRule]. It returns the parts by location.
 func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 	parts := map[string]*jsonschema.Schema{}
@@ -28,7 +28,7 @@ func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 			unchecked = append(unchecked, s)
 		}
 		if s.Format != nil && s.Format.Name == "regex" {
-			s.Format = nil // what is meant is not Go's kind of pattern
+			s.Format = nil // its patterns are ECMAScript's, not Go's
 		}
 		if s.PropertyNames != nil {
 			s.Extensions = append(s.Extensions, nameRule{s.PropertyNames})
@@ -53,12 +53,12 @@ func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 	return parts, nil
 }
 
-// reachable returns schemas and all that they lead to, each once.
+// reachable returns the roots and all schemas below them, each once.
 func reachable(roots ...*jsonschema.Schema) []*jsonschema.Schema {
 	return closure(roots, func(s *jsonschema.Schema) []*jsonschema.Schema { return append(inPlace(s), inside(s)...) })
 }
 
-// closure returns schemas and all that next leads to from them, each once, the nearest first.
+// closure returns the roots and all schemas reachable through next, each once, in breadth-first order.
 func closure(roots []*jsonschema.Schema, next func(*jsonschema.Schema) []*jsonschema.Schema) []*jsonschema.Schema {
 	seen := make(map[*jsonschema.Schema]bool, len(roots))
 	var all []*jsonschema.Schema
@@ -74,16 +74,13 @@ func closure(roots []*jsonschema.Schema, next func(*jsonschema.Schema) []*jsonsc
 
 // inPlace returns the schemas that s applies to the same value.
 func inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
-	var subs []*jsonschema.Schema // most have none, and this is called for every value that is checked
-	for _, sub := range [...]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else} {
+	var subs []*jsonschema.Schema // usually empty; this runs for every checked value
+	for _, sub := range [...]*jsonschema.Schema{s.Ref, s.Not, s.If, s.Then, s.Else} {
 		if sub != nil {
 			subs = append(subs, sub)
 		}
 	}
 	subs = append(append(append(subs, s.AllOf...), s.AnyOf...), s.OneOf...)
-	if s.DynamicRef != nil {
-		subs = append(subs, s.DynamicRef.Ref)
-	}
 	if len(s.Dependencies)+len(s.DependentSchemas) == 0 {
 		return subs
 	}
@@ -129,7 +126,7 @@ func appendSchema(subs []*jsonschema.Schema, v any) []*jsonschema.Schema {
 	}
 }
 
-// doubting returns the schemas below s where accepting too much makes s refuse.
+// doubting returns the schemas below s that make s reject a value if they accept too much.
 func doubting(s *jsonschema.Schema) []*jsonschema.Schema {
 	subs := slices.Concat([]*jsonschema.Schema{s.Not, s.If}, s.OneOf)
 	if s.MaxContains != nil {
@@ -138,8 +135,7 @@ func doubting(s *jsonschema.Schema) []*jsonschema.Schema {
 	return slices.DeleteFunc(subs, func(sub *jsonschema.Schema) bool { return sub == nil })
 }
 
-// circular reports whether some schema applies itself to the same value. Such a schema says nothing, and trying it could
-// take time without end.
+// circular reports whether a schema applies itself to the same value. Checking it might not end.
 func circular(parts map[string]*jsonschema.Schema) bool {
 	const open, closed = 1, 2
 	state := map[*jsonschema.Schema]int{}

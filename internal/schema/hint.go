@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/candor-mcp/candor/internal/near"
 	"github.com/candor-mcp/candor/internal/pointer"
+	"github.com/candor-mcp/candor/internal/similar"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
@@ -20,13 +20,19 @@ func (t *reporter) hint(f finding) string {
 		if has && at == nil && t.isOptional(f) {
 			return "leave the key out where there is no value"
 		}
-		return retype(k.Want, at)
+		if hint := retype(k.Want, at); hint != "" || at == nil {
+			return hint
+		}
+		return t.shape(f, k.Want, at)
 	case *kind.Enum:
 		if text, ok := at.(string); ok {
 			return didYouMean(nearest(text, texts(k.Want)))
 		}
 	case *kind.Required:
-		return t.insteadOf(f)
+		if hint := t.insteadOf(f); hint != "" || len(f.instead) == 0 {
+			return hint
+		}
+		return "or give " + orList(f.instead)
 	default:
 		if f.isUnknownKey() && has {
 			return t.neighbours(f)
@@ -35,7 +41,7 @@ func (t *reporter) hint(f finding) string {
 	return ""
 }
 
-// isOptional reports a finding about a key that the schema of its object does not ask for. One that is described elsewhere is not known to be.
+// isOptional reports a finding about a key that the schema of its object does not ask for. It is false for a key that is described elsewhere.
 func (t *reporter) isOptional(f finding) bool {
 	if len(f.steps) == 0 {
 		return false
@@ -46,7 +52,7 @@ func (t *reporter) isOptional(f finding) bool {
 	return found && holder != nil && !slices.Contains(holder.Required, key)
 }
 
-// insteadOf names the unknown keys that were given where one is missing. In an open schema they have no separate issues.
+// insteadOf names the unknown keys that were sent in place of a missing one. In an open schema they are not issues themselves.
 func (t *reporter) insteadOf(f finding) string {
 	const few = 3
 	around := shownPath(f.steps[:len(f.steps)-1])
@@ -64,15 +70,12 @@ func (t *reporter) insteadOf(f finding) string {
 	}
 }
 
-// neighbours suggests the keys that an unknown one may stand for, and notes the first for the template.
+// neighbours suggests the keys that an unknown one may mean.
 func (t *reporter) neighbours(f finding) string {
 	free := t.freeKeys(&f)
 	best := nearest(f.key, slices.Collect(maps.Keys(free)))
 	if len(best) == 0 {
 		return knownKeys(slices.Sorted(maps.Keys(free)))
-	}
-	if knower := free[best[0]]; !slices.Contains(knower.Required, best[0]) { // every template has those
-		t.meant.keys[knower] = append(t.meant.keys[knower], best[0])
 	}
 	return didYouMean(best)
 }
@@ -83,7 +86,7 @@ func knownKeys(names []string) string {
 	if len(names) == 0 || len(names) > few {
 		return ""
 	}
-	return "keys that could be meant: " + strings.Join(quotedAll(names), ", ")
+	return "known keys: " + strings.Join(quotedAll(names), ", ")
 }
 
 func didYouMean(names []string) string {
@@ -114,11 +117,11 @@ func texts(values []any) []string {
 // maxRetyped bounds the texts that retype looks into.
 const maxRetyped = 64 << 10
 
-// retype knows the mistakes that models make with types.
+// retype returns a hint for the mistakes that models make with types.
 func retype(want []string, got any) string {
 	text, isText := got.(string)
 	if len(text) > maxRetyped {
-		text, isText = "", false // it would take long to look into
+		text, isText = "", false // too expensive to parse
 	}
 	_, notNumber := strconv.ParseFloat(text, 64)
 	switch {
@@ -128,8 +131,6 @@ func retype(want []string, got any) string {
 		return "write true or false without quotes"
 	case isText && (slices.Contains(want, "object") || slices.Contains(want, "array")) && json.Valid([]byte(text)):
 		return "send the JSON itself, not a text that holds it"
-	case slices.Contains(want, "array") && got != nil:
-		return "put it in a list"
 	default:
 		return ""
 	}
@@ -138,8 +139,8 @@ func retype(want []string, got any) string {
 // maxCandidates bounds the names that are compared with a misspelt one.
 const maxCandidates = 256
 
-// nearest returns the names that are most like key, the most similar first, those alike by name.
+// nearest returns the names that are similar to key, the most similar first.
 func nearest(key string, names []string) []string {
 	names = slices.Sorted(slices.Values(names))
-	return near.Names(key, names[:min(len(names), maxCandidates)])
+	return similar.Names(key, names[:min(len(names), maxCandidates)])
 }

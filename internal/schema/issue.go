@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -11,23 +12,17 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// wanted is what the caller seems to have meant, and a template should therefore show.
-type wanted struct {
-	keys     map[*jsonschema.Schema][]string // beside the required ones, by the schema that knows them
-	branches map[*jsonschema.Schema]int      // of those alternatives
-}
-
 // reporter turns the findings about one value into issues.
 type reporter struct {
 	*Schema
 
-	meant wanted
+	meant alternatives
 	maker maker
 
 	refused map[string]bool // paths of keys that have an issue
 }
 
-// issue completes a finding with what was expected, what was given, a hint, and an example that passes.
+// issue returns a finding with the expectation, the received type, a hint and an example.
 func (t *reporter) issue(f finding) candor.Issue {
 	out := candor.Issue{Path: f.path, Rule: f.rule, Message: f.message}
 	part := t.parts[f.at]
@@ -45,7 +40,7 @@ func (t *reporter) issue(f finding) candor.Issue {
 	}
 	out.Expected = brief(out.Expected)
 	for _, b := range f.chosen {
-		t.meant.branches[t.parts[b.at]] = b.index
+		t.meant[t.parts[b.at]] = b.index
 	}
 	out.Hint = candor.Public(t.hint(f), maxMessageShown)
 	switch {
@@ -54,9 +49,14 @@ func (t *reporter) issue(f finding) candor.Issue {
 	case f.options > 1:
 		out.Hint += fmt.Sprintf(" (closest of %d alternatives)", f.options)
 	}
-	if part != nil && !f.isUnknownKey() {
-		out.Example = t.maker.example(part)
+	of := open
+	for step := range strings.SplitSeq(f.path, "/") {
+		of = of.below(step)
 	}
+	if part != nil && !f.isUnknownKey() {
+		out.Example = t.maker.example(part, of)
+	}
+	of.hideSecrets(&out)
 	return out
 }
 
@@ -73,7 +73,7 @@ func (s *Schema) keySchema(holder *jsonschema.Schema, f finding) *jsonschema.Sch
 	return nil
 }
 
-// resolved follows references to the schema that is worth showing.
+// resolved follows references to the schema itself.
 func resolved(part *jsonschema.Schema) *jsonschema.Schema {
 	for part.Ref != nil {
 		part = part.Ref
@@ -101,7 +101,7 @@ func (s *Schema) schemasAt(steps []string) []*jsonschema.Schema {
 	return at
 }
 
-// itemSchemas returns what a schema says of the item at i.
+// itemSchemas returns the schemas for the item at i.
 func itemSchemas(part *jsonschema.Schema, i int) []*jsonschema.Schema {
 	first := part.PrefixItems
 	if list, ok := part.Items.([]*jsonschema.Schema); ok {
@@ -119,7 +119,7 @@ func itemSchemas(part *jsonschema.Schema, i int) []*jsonschema.Schema {
 	return nil
 }
 
-// together returns schemas with all that they apply to the same value, each once.
+// together returns schemas and the schemas that they apply to the same value, each once.
 func together(parts []*jsonschema.Schema) []*jsonschema.Schema {
 	return closure(parts, inPlace)
 }
@@ -137,7 +137,7 @@ func (s *Schema) expected(f finding, keyword string) any {
 	}
 	piece := s.piece(f.at)
 	if f.isUnknownKey() {
-		return nil // the names that are known are in the hint or many
+		return nil // the hint has the known names, unless they are too many
 	}
 	shown := map[string]any{}
 	switch f.what.(type) {
@@ -164,7 +164,7 @@ func keep(shown, piece map[string]any, keywords ...string) {
 	}
 }
 
-// valueAt returns what the steps lead to.
+// valueAt returns the value at a path.
 func valueAt(v any, steps []string) (any, bool) {
 	for _, step := range steps {
 		switch at := v.(type) {
@@ -187,7 +187,7 @@ func valueAt(v any, steps []string) (any, bool) {
 	return v, true
 }
 
-// typeAt returns the JSON type of what the steps lead to, "" if there is nothing.
+// typeAt returns the JSON type of the value at a path, or "" if it does not exist.
 func typeAt(v any, steps []string) string {
 	at, has := valueAt(v, steps)
 	if !has {

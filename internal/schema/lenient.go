@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,15 +11,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/similar"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // Lenient validation refuses a value only for fatal findings: those that no server can be expected to work around. Servers check less than
 // their schemas say, convert types and ignore keys, so everything else is left to them.
 
-// isFatal reports a required argument that is missing, an argument of a type that has no lossless reading as the wanted one, and a key
-// that is a misspelling of one that is missing. Below the arguments only a misspelling counts: there servers check the least.
+// isFatal reports a missing required argument, an argument whose type cannot be converted to the wanted one without loss, and a
+// misspelt key. In nested objects only a misspelling counts, because servers check least there.
 func (s *Schema) isFatal(f *finding) bool {
 	switch what := f.what.(type) {
 	case *kind.Type:
@@ -34,17 +35,17 @@ func (s *Schema) isFatal(f *finding) bool {
 func (s *Schema) isLacking(f *finding) bool {
 	part := s.keySchema(s.parts[f.at], *f)
 	if len(f.steps) > 1 {
-		return slices.ContainsFunc(s.unknownKeys(f), func(given string) bool { return near.Misspelt(given, f.key) })
+		return slices.ContainsFunc(s.unknownKeys(f), func(given string) bool { return similar.Misspelt(given, f.key) })
 	}
 	return !mayBeAbsent(part) && (f.everywhere || s.requires(f.key))
 }
 
-// requires reports a key that the schema asks for whatever else is given.
+// requires reports a key that the schema requires in every case.
 func (s *Schema) requires(key string) bool {
 	return slices.ContainsFunc(s.always, func(part *jsonschema.Schema) bool { return slices.Contains(part.Required, key) })
 }
 
-// needs is requires without the keys that may be absent all the same.
+// needs is like requires, but false for keys that have a default or may be null.
 func (s *Schema) needs(key string) bool {
 	if !s.requires(key) {
 		return false
@@ -55,6 +56,15 @@ func (s *Schema) needs(key string) bool {
 		}
 	}
 	return true
+}
+
+// hasDefault reports a missing key with a default.
+func (s *Schema) hasDefault(f *finding) bool {
+	if _, missing := f.what.(*kind.Required); !missing {
+		return false
+	}
+	part := s.keySchema(s.parts[f.at], *f)
+	return part != nil && slices.ContainsFunc(unconditional(part), func(p *jsonschema.Schema) bool { return p.Default != nil })
 }
 
 // mayBeAbsent reports an argument with a default, or one that may be null: generators of schemas list both as required.
@@ -90,7 +100,7 @@ func required(s *jsonschema.Schema) []*jsonschema.Schema {
 	return append([]*jsonschema.Schema{s.Ref}, s.AllOf...)
 }
 
-// isWrongType reports an argument, or all of them, of a type that has no lossless reading as one of those that are wanted.
+// isWrongType reports an argument, or all of them, of a type that cannot be converted to a wanted one without loss.
 func (s *Schema) isWrongType(f *finding, want []string) bool {
 	got, has := valueAt(f.value, f.steps)
 	switch {
@@ -167,11 +177,23 @@ func (s *Schema) isMisspelling(f *finding) bool {
 	value, _ := valueAt(f.value, f.steps)
 	for name, knower := range s.freeKeys(f) {
 		part := resolved(knower.Properties[name])
-		if near.Misspelt(f.key, name) && (part.Types == nil || slices.Contains(part.Types.ToStrings(), typeAt(f.value, f.steps)) || hasReading(part.Types.ToStrings(), value)) {
+		if !slices.Contains(knower.Required, name) && s.isUnused(knower.Properties[name]) {
+			continue
+		}
+		if similar.Misspelt(f.key, name) && (part.Types == nil || slices.Contains(part.Types.ToStrings(), typeAt(f.value, f.steps)) || hasReading(part.Types.ToStrings(), value)) {
 			return true
 		}
 	}
 	return false
+}
+
+// unusedWords are in the descriptions of arguments that a server does not read: some clients could not call a tool without arguments.
+var unusedWords = regexp.MustCompile(`(?i)\b(?:dummy|placeholder|unused|not used|no effect|(?:is|be|are) ignored)\b`)
+
+// isUnused reports an argument whose description says that the server does not read it.
+func (s *Schema) isUnused(part *jsonschema.Schema) bool {
+	about, _ := s.piece(part.Location)["description"].(string)
+	return unusedWords.MatchString(about)
 }
 
 // freeKeys returns the keys that an unknown one could be a misspelling of, with the schemas that define them.
@@ -184,7 +206,7 @@ func (s *Schema) freeKeys(f *finding) map[string]*jsonschema.Schema {
 	if holder == nil {
 		return nil
 	}
-	knowers := []*jsonschema.Schema{holder} // additionalProperties knows only what stands beside it
+	knowers := []*jsonschema.Schema{holder} // additionalProperties applies to the properties of this schema only
 	if unevaluated {
 		knowers = together(knowers)
 	}
@@ -200,7 +222,7 @@ func (s *Schema) freeKeys(f *finding) map[string]*jsonschema.Schema {
 	return free
 }
 
-// siblings returns the object in which the key of a finding stands, or is missing.
+// siblings returns the object that has the key of a finding, or lacks it.
 func (f *finding) siblings() map[string]any {
 	object, _ := valueAt(f.value, f.steps[:len(f.steps)-1])
 	given, _ := object.(map[string]any)
@@ -223,7 +245,7 @@ func (s *Schema) unknownKeys(f *finding) []string {
 	return unknown
 }
 
-// describes reports a schema that says something of the member with that name.
+// describes reports whether a schema has a rule for the member with that name.
 func describes(part *jsonschema.Schema, name string) bool {
 	if part.Properties[name] != nil {
 		return true
@@ -239,7 +261,7 @@ func describes(part *jsonschema.Schema, name string) bool {
 	return false
 }
 
-// Useless reports a schema that no arguments can fit: it says nothing about the tool.
+// Useless reports a schema that rejects all arguments, and so does not describe the tool.
 func (s *Schema) Useless() bool { return s.useless }
 
 func isUseless(always []*jsonschema.Schema) bool {

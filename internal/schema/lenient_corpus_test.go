@@ -1,13 +1,9 @@
 package schema_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/schema"
@@ -20,33 +16,13 @@ type serverTool struct{ server, tool string }
 // recordedInputs returns the input schemas of all recorded servers. A tool that cannot be checked has nil.
 func recordedInputs(t *testing.T) map[serverTool]*schema.Schema {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "corpus", "tools.jsonl.gz"))
-	if err != nil {
-		t.Skip("no recordings in ../shared/corpus beside the checkout")
-	}
-	defer f.Close() //nolint:errcheck // read only
-	unzipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	inputs := map[serverTool]*schema.Schema{}
-	lines := bufio.NewScanner(unzipped)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var server struct {
-			Server string         `json:"server"`
-			Tools  []recordedTool `json:"tools"`
+	for _, tool := range recordedTools(t) {
+		s, err := schema.Compile(tool.Input)
+		if err != nil || s.Useless() {
+			s = nil
 		}
-		if err := json.Unmarshal(lines.Bytes(), &server); err != nil {
-			t.Fatal(err)
-		}
-		for _, tool := range server.Tools {
-			s, err := schema.Compile(tool.Input)
-			if err != nil || s.Useless() {
-				s = nil
-			}
-			inputs[serverTool{server.Server, tool.Name}] = s
-		}
+		inputs[serverTool{tool.Server, tool.Name}] = s
 	}
 	return inputs
 }
@@ -161,7 +137,7 @@ func (y *tally) add(s *schema.Schema, arguments json.RawMessage) (refused bool) 
 	return false
 }
 
-// onlyUnknownKeys reports arguments whose only fault is a key that the schema does not know.
+// onlyUnknownKeys reports arguments with an unknown key as their only fault.
 func onlyUnknownKeys(r schema.Report) bool {
 	for _, issue := range r.Issues {
 		if issue.Rule != schema.RuleUnknownKey {

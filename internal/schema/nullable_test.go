@@ -65,23 +65,6 @@ func TestNullIsTakenHoweverWhatIsNullableIsDescribed(t *testing.T) {
 	}
 }
 
-// TestNullIsRefusedWhereNullableIsNotForUs: what is passed over changes nothing, and no reference is broken by it.
-func TestNullIsRefusedWhereNullableIsNotForUs(t *testing.T) {
-	t.Parallel()
-	for _, described := range []string{
-		`{"oneOf":[{"type":"string"},{"type":"integer"}],"nullable":true}`, `{"const":5,"nullable":true}`,
-		`{"$ref":"#/properties/y","type":"string","nullable":true}`,
-	} {
-		s, err := schema.Compile([]byte(`{"type":"object","properties":{"y":{"type":"string"},"x":` + described + `}}`))
-		if err != nil {
-			t.Fatalf("%s: %v", described, err)
-		}
-		if s.Explain([]byte(`{"x":null}`)).OK() {
-			t.Errorf("%s takes null", described)
-		}
-	}
-}
-
 // TestAPropertyMayBeCalledAsAKeyword: below properties every name is the author's own.
 func TestAPropertyMayBeCalledAsAKeyword(t *testing.T) {
 	t.Parallel()

@@ -42,13 +42,13 @@ func (s *Schema) piece(location string) map[string]any {
 	return piece
 }
 
-// described are the keywords that are shown of a key's schema. The rest is either long or says little.
+// described are the keywords of a key's schema that are shown. The others are long or not helpful.
 var described = []string{
 	"type", "enum", "const", "format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 	"minLength", "maxLength", "minItems", "maxItems", "items", "required", "anyOf", "oneOf", "description",
 }
 
-// describe returns what is shown of a key's schema; nil if it says nothing.
+// describe returns the shown keywords of a key's schema, or nil if it has none of them.
 func describe(piece map[string]any) any {
 	shown := map[string]any{}
 	for _, keyword := range described {
@@ -106,33 +106,8 @@ func shorten(v any, depth int) any {
 
 // brief returns a piece if it is short enough to be shown.
 func brief(piece any) any {
-	if sizeOf(piece) > maxPiece {
+	if raw, err := json.Marshal(piece); err != nil || len(raw) > maxPiece {
 		return nil
 	}
 	return piece
-}
-
-// sizeOf returns about how many bytes a piece has as JSON.
-func sizeOf(v any) int {
-	const punctuation = len(`"":,`)
-	size := punctuation
-	switch v := v.(type) {
-	case string:
-		size += len(v)
-	case json.Number:
-		size += len(v)
-	case []any:
-		for _, item := range v {
-			size += sizeOf(item)
-		}
-	case []string:
-		for _, item := range v {
-			size += sizeOf(item)
-		}
-	case map[string]any:
-		for name, member := range v {
-			size += len(name) + sizeOf(member)
-		}
-	}
-	return size
 }

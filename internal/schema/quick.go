@@ -2,24 +2,21 @@ package schema
 
 import (
 	"bytes"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The quick check. It is made from the compiled schema, so that it cannot read a keyword differently, and knows the keywords that
-// tools use. Every node either is sure or says no; each part of a value is looked at by one node, so that the schema does not
-// change the time.
+// The quick check is built from the compiled schema and supports the keywords that tools use. A node reports true only if the value
+// is certainly valid. Each part of a value is visited by one node, so the time does not depend on the schema.
 
-// limits are those of [Schema.Accepts] and [Schema.Explain]. Half a surrogate pair is a character like any other here: no keyword
-// looks at it.
+// limits are those of [Schema.Accepts] and [Schema.Explain]. Lone surrogates are allowed, because no keyword depends on them.
 var limits = wire.Limits{AllowLoneSurrogates: true}
 
 var emptyObject = []byte("{}")
 
-// Accepts reports whether the JSON text is certainly valid: no memory, and time in the length of the text. No bytes at all
-// count as {}. false means that it takes [Schema.Explain] to know, not that the text is invalid.
+// Accepts reports whether the JSON text is certainly valid. It does not allocate and takes linear time. Empty text counts as {}.
+// If it returns false, the text may be valid; [Schema.Explain] decides.
 func (s *Schema) Accepts(value []byte) bool {
 	if len(value) == 0 {
 		value = emptyObject
@@ -28,30 +25,31 @@ func (s *Schema) Accepts(value []byte) bool {
 	if err != nil {
 		return false
 	}
-	budget := reading(len(value))
-	return s.quick.accepts(v, &budget)
+	return s.quick.accepts(v, budgetFor(len(value)))
 }
 
-// reach counts down the bytes that may still be read. To step over a value is to read it, so that what lies deep is read once for
-// every level above it.
-type reach int
+// budget limits the bytes that accepts may scan. Nested values are scanned once per level.
+type budget int
 
-// reading returns the reach for a text: everything that is small, however deep, and a few times over what is large.
-func reading(length int) reach { return reach(8<<20 + 4*length) }
+// budgetFor returns the budget for a text: enough for any small text and for a few scans of a large one.
+func budgetFor(length int) *budget {
+	left := budget(8<<20 + 4*length)
+	return &left
+}
 
-// spend reports whether v can still be read.
-func (r *reach) spend(v wire.Value) bool {
-	*r -= reach(len(v.Raw()))
+// spend reports whether v is still within the budget.
+func (r *budget) spend(v wire.Value) bool {
+	*r -= budget(len(v.Raw()))
 	return *r >= 0
 }
 
-// node is what the quick check knows of one schema.
+// node is the quick check of one schema.
 type node struct {
 	unsure bool  // never accepts
 	any    bool  // accepts everything
 	types  types // the types allowed; 0 is all
 
-	either    []*node // anyOf, oneOf: then nothing else is set
+	either    []*node // anyOf or oneOf; only exclusive may be set with it
 	exclusive bool    // oneOf
 
 	listed *listed // enum or const
@@ -61,18 +59,18 @@ type node struct {
 	fewest, mostItems int // mostItems < 0 means no bound
 
 	members  members
-	required int   // how many members must be there
-	rest     *node // for members without a row; nil accepts all
+	required int   // number of required members
+	rest     *node // for all other members; nil accepts all
 	items    *node // nil accepts all
 }
 
-// members are what an object may have. A few names are found faster by looking at each.
+// members holds the checks of an object's members by name. Up to 8 are searched linearly.
 type members struct {
 	few  []member
 	many map[string]*member // set if there are more than a few
 }
 
-// member is what an object may have under one name, which has no backslash: so a text with the same bytes has no escapes.
+// member is the check of one member. Its name does not contain a backslash, so names are compared without unescaping.
 type member struct {
 	name     string
 	node     *node // nil accepts all
@@ -103,7 +101,7 @@ func (t types) admits(v wire.Type) bool {
 	return t == 0 || t&typeBit(v) != 0 || v == wire.TypeNumber && t&integers != 0
 }
 
-// bound is one end of a range. exact says that at is the bound itself and not the float64 next to it.
+// bound is one end of a range. exact reports whether at is the bound itself and not the nearest float64.
 type bound struct {
 	set, exact, exclusive bool
 	at                    float64
@@ -116,8 +114,8 @@ type listed struct {
 	other   [3]bool // null, false, true
 }
 
-// accepts is one thing: the keywords in the order of the schema's compiler.
-func (n *node) accepts(v wire.Value, left *reach) bool {
+// accepts checks the keywords in the compiler's order.
+func (n *node) accepts(v wire.Value, left *budget) bool {
 	switch {
 	case n == nil || n.any:
 		return true
@@ -143,8 +141,8 @@ func (n *node) accepts(v wire.Value, left *reach) bool {
 	}
 }
 
-// branch returns the alternative to try: the first that admits the type, and for oneOf only if no other does. Never two, because
-// alternatives inside alternatives would double the time at every level.
+// branch returns the alternative to try: the first that admits the type, and for oneOf only if no other does. It
+// returns at most one, because nested alternatives would double the time at every level.
 func (n *node) branch(t wire.Type) *node {
 	var found *node
 	for _, b := range n.either {
@@ -161,7 +159,7 @@ func (n *node) branch(t wire.Type) *node {
 	return found
 }
 
-func (n *node) acceptsMembers(v wire.Value, left *reach) bool {
+func (n *node) acceptsMembers(v wire.Value, left *budget) bool {
 	if n.members.few == nil && n.rest == nil {
 		return true
 	}
@@ -186,7 +184,7 @@ func (n *node) acceptsMembers(v wire.Value, left *reach) bool {
 	return missing == 0
 }
 
-func (n *node) acceptsItems(v wire.Value, left *reach) bool {
+func (n *node) acceptsItems(v wire.Value, left *budget) bool {
 	if !left.spend(v) {
 		return false
 	}
@@ -200,20 +198,15 @@ func (n *node) acceptsItems(v wire.Value, left *reach) bool {
 	return count >= n.fewest && (n.mostItems < 0 || count <= n.mostItems)
 }
 
-// acceptsLength counts the characters only where the number of bytes does not decide.
+// acceptsLength counts characters only if the number of bytes does not decide. It leaves escapes to the full check.
 func (n *node) acceptsLength(v wire.Value) bool {
 	const longestCharacter = len(`\ud83d\ude00`)
 	text := inText(v)
 	if (n.longest < 0 || len(text) <= n.longest) && (n.shortest <= 1 && len(text) >= n.shortest || len(text)/longestCharacter >= n.shortest) {
 		return true
 	}
-	count := 0
-	if hasEscape(text) {
-		count = countEscaped(text)
-	} else {
-		count = utf8.RuneCount(text)
-	}
-	return count >= n.shortest && (n.longest < 0 || count <= n.longest)
+	count := utf8.RuneCount(text)
+	return !hasEscape(text) && count >= n.shortest && (n.longest < 0 || count <= n.longest)
 }
 
 // acceptsNumber leaves exponents and long numbers to the full check.
@@ -225,9 +218,8 @@ func (n *node) acceptsNumber(v wire.Value) bool {
 	return n.least.below(f, exact) && n.most.below(-f, exact)
 }
 
-// readNumber returns the float64 nearest to a number, and whether the number is whole and exactly that. Up to 15 digits are exact in a
-// float64, and so are the powers of ten they are divided by, which makes the quotient the nearest one. ok is false for
-// longer numbers and for exponents.
+// readNumber returns the float64 nearest to a number, and whether the number is whole and exactly that. Up to 15 digits and
+// their powers of ten are exact in a float64, so the quotient is the nearest one. ok is false for longer numbers and exponents.
 func readNumber(raw []byte) (f float64, whole, exact, ok bool) {
 	const exactDigits = 15
 	digits := raw
@@ -261,8 +253,8 @@ func readNumber(raw []byte) (f float64, whole, exact, ok bool) {
 	return f, whole, whole, true
 }
 
-// below reports whether the bound certainly lies below f, the float64 nearest to some number: the nearest floats of two numbers
-// are never in the wrong order, but may be equal where the numbers are not. An upper bound is kept with its sign turned.
+// below reports whether the bound is certainly below f, the float64 nearest to a number. Rounding keeps the order of numbers but may
+// make them equal. Upper bounds are stored negated.
 func (b bound) below(f float64, exact bool) bool {
 	return !b.set || f > b.at || f == b.at && !b.exclusive && exact && b.exact
 }
@@ -286,40 +278,10 @@ func (l *listed) has(v wire.Value) bool {
 	}
 }
 
-// inText returns what stands between the quotes, escapes and all.
+// inText returns the text between the quotes, with its escapes.
 func inText(v wire.Value) []byte {
 	raw := v.Raw()
 	return raw[1 : len(raw)-1]
 }
 
 func hasEscape(text []byte) bool { return bytes.IndexByte(text, '\\') >= 0 }
-
-// countEscaped counts the characters of a text with escapes, a surrogate pair as one.
-func countEscaped(text []byte) int {
-	count := 0
-	for i := 0; i < len(text); count++ {
-		switch {
-		case text[i] != '\\':
-			_, size := utf8.DecodeRune(text[i:])
-			i += size
-		case text[i+1] != 'u':
-			i += len(`\n`)
-		default:
-			const one = len(`\ud800`)
-			if isHalf(text[i:], 0xd8) && isHalf(text[i+one:], 0xdc) {
-				i += one
-			}
-			i += one
-		}
-	}
-	return count
-}
-
-// isHalf reports whether text begins with the escape of a surrogate; first is the first byte of that half's range.
-func isHalf(text []byte, first uint64) bool {
-	if len(text) < len(`\ud800`) || text[0] != '\\' || text[1] != 'u' {
-		return false
-	}
-	high, err := strconv.ParseUint(string(text[2:4]), 16, 8)
-	return err == nil && high&^3 == first
-}

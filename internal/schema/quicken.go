@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// quickener makes the quick checks of schemas. It keeps those made so far: schemas may lead back to themselves.
+// quickener builds quick checks and remembers them, because schemas may be recursive.
 type quickener map[*jsonschema.Schema]*node
 
 // node makes the quick check of one schema.
@@ -21,8 +21,8 @@ func (q quickener) node(s *jsonschema.Schema) *node {
 		return n
 	}
 	if s.Ref != nil && only(s, func(c *jsonschema.Schema) { c.Ref = nil }) {
-		n := q.node(s.Ref) // prepare has refused circles
-		q[s] = n           // without it a chain of references takes time in its square
+		n := q.node(s.Ref) // terminates: prepare rejects circular references
+		q[s] = n           // otherwise a chain of references takes quadratic time
 		return n
 	}
 	n := &node{longest: -1, mostItems: -1}
@@ -40,7 +40,7 @@ func (q quickener) node(s *jsonschema.Schema) *node {
 	}
 	n.types = typesOf(s)
 	n.list(s)
-	n.least, n.most = lowerBound(s), upperBound(s)
+	n.least, n.most = n.bound(s.Minimum, s.ExclusiveMinimum), n.bound(negated(s.Maximum), negated(s.ExclusiveMaximum))
 	setInt(&n.shortest, s.MinLength)
 	setInt(&n.longest, s.MaxLength)
 	setInt(&n.fewest, s.MinItems)
@@ -50,7 +50,7 @@ func (q quickener) node(s *jsonschema.Schema) *node {
 	return n
 }
 
-// only reports whether a schema asserts nothing beside what without takes out of it.
+// only reports whether a schema asserts nothing except the keywords that without removes.
 func only(s *jsonschema.Schema, without func(*jsonschema.Schema)) bool {
 	c := *s
 	without(&c)
@@ -63,7 +63,7 @@ func only(s *jsonschema.Schema, without func(*jsonschema.Schema)) bool {
 		c.ExclusiveMaximum == nil && c.ExclusiveMinimum == nil && c.MultipleOf == nil
 }
 
-// withoutKnown takes out the keywords that a node can check.
+// withoutKnown removes the keywords that a node can check.
 func withoutKnown(c *jsonschema.Schema) {
 	c.Types, c.Enum, c.Const, c.Required, c.Properties, c.AdditionalProperties = nil, nil, nil, nil, nil, nil
 	c.MinItems, c.MaxItems, c.Items2020, c.MinLength, c.MaxLength = nil, nil, nil, nil, nil
@@ -121,7 +121,7 @@ func (q quickener) items(n *node, s *jsonschema.Schema) {
 	}
 }
 
-// list takes the values of enum or const. Lists and objects among them are left out: to them the check says no.
+// list records the values of enum or const, except arrays and objects, which the quick check does not accept.
 func (n *node) list(s *jsonschema.Schema) {
 	var values []any
 	switch {
@@ -169,12 +169,16 @@ func typesOf(s *jsonschema.Schema) types {
 	return t
 }
 
-func lowerBound(s *jsonschema.Schema) bound {
-	return strictest(newBound(s.Minimum, false), newBound(s.ExclusiveMinimum, true))
-}
-
-func upperBound(s *jsonschema.Schema) bound {
-	return strictest(newBound(negated(s.Maximum), false), newBound(negated(s.ExclusiveMaximum), true))
+// bound returns the lower bound of two, an inclusive and an exclusive one. The node is unsure if both are set.
+func (n *node) bound(least, above *big.Rat) bound {
+	n.unsure = n.unsure || least != nil && above != nil
+	for _, r := range []*big.Rat{least, above} {
+		if r != nil {
+			at, exact := r.Float64()
+			return bound{set: true, exact: exact, exclusive: r == above, at: at}
+		}
+	}
+	return bound{}
 }
 
 func negated(r *big.Rat) *big.Rat {
@@ -182,27 +186,6 @@ func negated(r *big.Rat) *big.Rat {
 		return nil
 	}
 	return new(big.Rat).Neg(r)
-}
-
-func newBound(r *big.Rat, exclusive bool) bound {
-	if r == nil {
-		return bound{}
-	}
-	at, exact := r.Float64()
-	return bound{set: true, exact: exact, exclusive: exclusive, at: at}
-}
-
-// strictest joins two lower bounds. Where they fall together only what lies above both is sure.
-func strictest(a, b bound) bound {
-	switch {
-	case !a.set:
-		return b
-	case !b.set || a.at > b.at:
-		return a
-	case a.at == b.at:
-		b.exclusive = true
-	}
-	return b
 }
 
 func setInt(to, from *int) {

@@ -23,7 +23,7 @@ const (
 	maxSchemaParts = 8192
 )
 
-// address is where the schema stands for the compiler, which needs one to resolve references. Nothing is there.
+// address is the URL under which the compiler resolves references. It is never loaded.
 const address = "candor:///schema"
 
 // Schema is one compiled JSON Schema. It is immutable and safe for concurrent use.
@@ -36,25 +36,24 @@ type Schema struct {
 	always  []*jsonschema.Schema // the root and all that applies to the same value in every case
 	useless bool
 
-	examples sync.Map              // of the parts, by *jsonschema.Schema; those that were asked for
-	template func() candor.Details // a value that passes, without anything that a caller meant
+	examples sync.Map              // of the parts, by exampleKey; those that were asked for
+	template func() candor.Details // a value that passes, made without a caller's value
 
-	weight int // about how many bytes of memory all of it takes, rather more than less
+	weight int // upper estimate of its memory in bytes
 }
 
-// weighSchema estimates the memory of a compiled schema: the text is kept decoded, and a part and a step of a pattern have their size.
+// weighSchema estimates the memory of a compiled schema: the decoded text, the subschemas and the programs of the patterns.
 func weighSchema(raw []byte, values, parts, steps int) int {
 	const perByte, perValue, perPart, perStep = 2, 64, 2 << 10, 160
 	return perByte*len(raw) + perValue*values + perPart*parts + perStep*steps
 }
 
-// Compile reads a JSON Schema. Without $schema it is read as draft 2020-12, as MCP says; a declared draft is honoured. No
-// reference is ever loaded: a schema that needs one is refused, as is one that is too large or too deep, or whose
-// references run in a circle without ever looking into the value. raw is not kept.
+// Compile reads a JSON Schema. Without $schema it is read as draft 2020-12, as MCP requires; a declared draft is honoured. No
+// reference is ever loaded: Compile rejects a schema that needs one, that is too large or too deep, or that applies itself to
+// the same value. raw is not kept.
 //
-// OpenAPI's nullable is honoured beside type, enum, anyOf, allOf, or a $ref that has only descriptions beside it; nullable
-// beside oneOf, not, if or const is ignored. A pattern that Go cannot read, such as one that looks ahead, is not checked; where that could
-// turn a valid value into an invalid one, below not for instance, the schema is refused. $dynamicRef and $recursiveRef are refused.
+// OpenAPI's nullable is honoured. A pattern that Go cannot parse, such as a lookahead, is not checked; if that could
+// reject a valid value, for instance below not, the schema is rejected. $dynamicRef and $recursiveRef are rejected.
 func Compile(raw []byte) (*Schema, error) {
 	doc, err := readSchema(raw)
 	if err != nil {
@@ -62,7 +61,7 @@ func Compile(raw []byte) (*Schema, error) {
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
-	compiler.UseLoader(nothing{})
+	compiler.UseLoader(denyLoader{})
 	patterns := patternReader{left: maxPatterns}
 	compiler.UseRegexpEngine(patterns.read)
 	if err := compiler.AddResource(address, doc); err != nil {
@@ -76,14 +75,13 @@ func Compile(raw []byte) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling schema: %w", err)
 	}
-	values, _ := weigh(doc)
 	always := unconditional(root)
 	s := &Schema{
 		always: always, useless: isUseless(always),
 		doc: doc, root: root, parts: parts, quick: quickener{}.node(root),
-		weight: weighSchema(raw, values, len(parts), maxPatterns-patterns.left),
+		weight: weighSchema(raw, tallyOf(doc).size, len(parts), maxPatterns-patterns.left),
 	}
-	s.template = sync.OnceValue(func() candor.Details { return s.templateFor(wanted{}) })
+	s.template = sync.OnceValue(func() candor.Details { return s.templateFor(nil) })
 	return s, nil
 }
 
@@ -98,50 +96,25 @@ func readSchema(raw []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch parts, sane := countSubschemas(doc); {
-	case !sane:
+	switch all := tallyOf(doc); {
+	case all.insane:
 		return nil, errors.New("a number is too large")
-	case parts > maxSchemaParts:
-		return nil, fmt.Errorf("%d subschemas, limit %d", parts, maxSchemaParts)
+	case all.parts > maxSchemaParts:
+		return nil, fmt.Errorf("%d subschemas, limit %d", all.parts, maxSchemaParts)
 	}
 	openNullable(doc)
 	return doc, nil
 }
 
-// nothing is a loader that loads nothing.
-type nothing struct{}
+// denyLoader never loads a reference.
+type denyLoader struct{}
 
-// Load refuses.
-func (nothing) Load(string) (any, error) {
+// Load returns an error: references are never loaded.
+func (denyLoader) Load(string) (any, error) {
 	return nil, errors.New("reference to another document")
 }
 
-// countSubschemas counts the possible schemas in a document, and reports whether all its numbers are sane.
-func countSubschemas(doc any) (parts int, sane bool) {
-	sane = true
-	each := func(v any) {
-		n, ok := countSubschemas(v)
-		parts, sane = parts+n, sane && ok
-	}
-	switch doc := doc.(type) {
-	case map[string]any:
-		parts++
-		for _, v := range doc {
-			each(v)
-		}
-	case []any:
-		for _, v := range doc {
-			each(v)
-		}
-	case bool:
-		parts++
-	case json.Number:
-		sane = isSane(doc)
-	}
-	return parts, sane
-}
-
-// isSane reports whether a number can be worked with: it is not a million digits long, and the validator can read it.
+// isSane reports whether a number is short enough for the validator.
 func isSane(n json.Number) bool {
 	const most = 400 // digits; float64 ends at 1e308
 	text := string(n)

@@ -3,82 +3,71 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
+	"math/big"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/candor-mcp/candor"
 )
 
-// Templates and examples. They are made from the schema alone and then checked against it: making is a matter of good guesses, and
-// only what passes is shown. So a keyword that is not understood here costs a template, never its truth.
+// Templates and examples are made from constants, defaults, examples, enums, formats and types of the schema, then checked against
+// it. Only those that pass are shown.
 
-// Bounds of what is made.
+// Limits of templates and examples.
 const (
-	maxTemplate    = 4096 // bytes
-	maxExample     = 1024 // bytes
-	maxMadeDepth   = 8
-	maxMadeItems   = 32
-	maxMadeText    = 1024 // characters
-	templateTrials = 1000
-	exampleTrials  = 100
-	madeSteps      = 300_000 // of checking, for all examples of a report together, and for its template
+	maxTemplate  = 4096 // bytes
+	maxExample   = 1024 // bytes
+	maxMadeDepth = 8
+	maxOffers    = 32
+	madeSteps    = 300_000 // of validation, for a template or all examples of a report
 )
 
-// templateFor makes a whole value that passes, with the keys that are wanted; none if that cannot be done.
-func (s *Schema) templateFor(meant wanted) candor.Details {
-	m := maker{schema: s, wanted: meant, steps: madeSteps}
-	for {
-		m.trials = templateTrials
-		v, ok := m.value(s.root, 0)
-		if details := candor.DetailsOf(v); ok && len(details.String()) <= maxTemplate && m.passes(s.root, details) {
-			return details
-		}
-		if len(m.wanted.keys)+len(m.wanted.branches) == 0 {
-			return candor.Details{}
-		}
-		m.wanted = wanted{}
+// alternatives holds the indexes of the alternatives that the caller probably meant. A template shows them.
+type alternatives map[*jsonschema.Schema]int
+
+// templateFor returns a value that passes the schema, or zero Details if it finds none.
+func (s *Schema) templateFor(meant alternatives) candor.Details {
+	m := maker{schema: s, meant: meant, steps: madeSteps}
+	v, _, ok := m.value(s.root, open, 0)
+	if details := candor.DetailsOf(v); ok && len(details.String()) <= maxTemplate && m.passes(s.root, details) {
+		return details
 	}
+	return candor.Details{}
 }
 
-// maker makes values for schemas. trials and steps bound all its work.
+// maker makes values for schemas. steps limits its work.
 type maker struct {
 	schema *Schema
-	wanted wanted
-	trials int
+	meant  alternatives
 	steps  int
-
-	invented bool // something in the value that was made last does not come from the schema
 }
 
-// example returns a value that passes one part of the schema and comes from it: a constant, a default, an example, a listed value, or a
-// value of a known format. An invented one misleads where a path or an id is wanted. It is nil without such a value.
-func (m *maker) example(part *jsonschema.Schema) any {
-	if known, ok := m.schema.examples.Load(part); ok {
+// exampleKey identifies an example of a schema. One schema may describe a secret and another value.
+type exampleKey struct {
+	part *jsonschema.Schema
+	of   secrecy
+}
+
+// example returns a value that the schema states and that passes, or nil. Invented values would mislead where a path or an id is
+// expected.
+func (m *maker) example(part *jsonschema.Schema, of secrecy) any {
+	key := exampleKey{part, of}
+	if known, ok := m.schema.examples.Load(key); ok {
 		return known
 	}
-	example := m.makeExample(part)
-	if m.steps >= 0 { // otherwise it was not looked for to the end
-		m.schema.examples.Store(part, example)
+	example, stated, ok := m.value(part, of, 1)
+	if details := candor.DetailsOf(example); !ok || !stated || len(details.String()) > maxExample || !m.passes(part, details) {
+		example = nil
+	}
+	if m.steps >= 0 { // otherwise the search was incomplete
+		m.schema.examples.Store(key, example)
 	}
 	return example
 }
 
-func (m *maker) makeExample(part *jsonschema.Schema) any {
-	m.trials, m.invented = exampleTrials, false
-	v, ok := m.value(part, 1)
-	if !ok || m.invented {
-		return nil
-	}
-	if details := candor.DetailsOf(v); len(details.String()) > maxExample || !m.passes(part, details) {
-		return nil
-	}
-	return v
-}
-
-// passes checks a value as it will be read: cleaned and cut.
+// passes validates a value in the form that is shown: redacted and cut.
 func (m *maker) passes(part *jsonschema.Schema, details candor.Details) bool {
 	text, err := details.MarshalJSON()
 	if err != nil {
@@ -88,7 +77,6 @@ func (m *maker) passes(part *jsonschema.Schema, details candor.Details) bool {
 	return err == nil && m.fits(part, v)
 }
 
-// fits reports whether a made value passes.
 func (m *maker) fits(part *jsonschema.Schema, v any) bool {
 	work := cost{left: m.steps}
 	ok := work.affords(part, v) && !work.insane && part.Validate(v) == nil
@@ -96,171 +84,161 @@ func (m *maker) fits(part *jsonschema.Schema, v any) bool {
 	return ok
 }
 
-// value makes a value for a schema: one that the schema itself offers, else one that is built.
-func (m *maker) value(part *jsonschema.Schema, depth int) (any, bool) {
-	if depth > maxMadeDepth {
-		return nil, false
+// value returns a value that passes a schema. stated reports whether all of it comes from the schema. Values that may
+// be secrets are not taken from the schema.
+func (m *maker) value(part *jsonschema.Schema, of secrecy, depth int) (v any, stated, ok bool) {
+	if m.steps--; depth > maxMadeDepth || m.steps < 0 {
+		return nil, false, false
 	}
-	before := m.invented
-	for choice := range m.choices(part) {
-		if m.trials--; m.trials < 0 || m.steps < 0 {
-			return nil, false
-		}
-		shape := m.gather(part, choice)
-		m.invented = before
-		for _, v := range shape.offered {
-			if m.fits(part, v) {
-				return v, true
+	parts := unconditional(part)
+	offers := offersOf(parts)
+	if i := slices.IndexFunc(offers, func(v any) bool { return v != nil && !of.hides(v) && m.fits(part, v) }); i >= 0 {
+		return offers[i], true, true
+	}
+	for _, p := range parts {
+		for _, either := range [][]*jsonschema.Schema{p.AnyOf, p.OneOf} {
+			for i := range either {
+				branch := either[(m.meant[p]+i)%len(either)]
+				if v, stated, ok = m.value(branch, of, depth+1); ok && v != nil && m.fits(part, v) {
+					return v, stated, true
+				}
 			}
 		}
-		for _, richly := range []bool{true, false} {
-			m.invented = before
-			if v, ok := m.build(shape, depth, richly); ok && m.fits(part, v) {
-				return v, true
-			}
-		}
-		if shape.null && m.fits(part, nil) {
-			m.invented = before
-			return nil, true
+	}
+	for _, t := range typesToTry(parts, depth) {
+		if v, stated, ok = m.ofType(t, parts, of, depth); ok && m.fits(part, v) {
+			return v, stated, true
 		}
 	}
-	return nil, false
+	return nil, false, false
 }
 
-// choices is how many alternatives are worth a try.
-func (m *maker) choices(part *jsonschema.Schema) int {
-	const most = 8
-	n := 1
-	for _, p := range together([]*jsonschema.Schema{part}) {
-		m.steps--
-		n = max(n, len(p.AnyOf), len(p.OneOf))
+// offersOf returns the values that schemas state.
+func offersOf(parts []*jsonschema.Schema) []any {
+	var first, defaults, examples, enums []any
+	for _, p := range parts {
+		if p.Const != nil {
+			first = append(first, *p.Const)
+		}
+		if p.Default != nil {
+			defaults = append(defaults, *p.Default)
+		}
+		examples = append(examples, p.Examples...)
+		if p.Enum != nil {
+			enums = append(enums, p.Enum.Values...)
+		}
 	}
-	return min(n, most)
+	offers := slices.Concat(first, defaults, examples, enums)
+	return offers[:min(len(offers), maxOffers)]
 }
 
-// build makes a value of the shape's type. Richly means with an item in every list, which teaches more than an empty one.
-func (m *maker) build(shape *shape, depth int, richly bool) (any, bool) {
-	kind := shape.kind(depth)
-	m.invented = m.invented || !shape.hasFormat(kind)
-	switch kind {
+// typesToTry returns the types that the schemas name, or else those that their keywords suggest.
+func typesToTry(parts []*jsonschema.Schema, depth int) []string {
+	all := []string{"object", "array", "string", "integer", "number", "boolean", "null"}
+	for _, p := range parts {
+		if p.Types != nil {
+			named := p.Types.ToStrings()
+			return slices.DeleteFunc(all, func(t string) bool { return !slices.Contains(named, t) })
+		}
+	}
+	if depth == 0 || slices.ContainsFunc(parts, func(p *jsonschema.Schema) bool { return len(p.Properties)+len(p.Required) > 0 }) {
+		return all[:1]
+	}
+	return []string{"string", "integer"}
+}
+
+// ofType returns a value of a type. The caller checks it.
+func (m *maker) ofType(t string, parts []*jsonschema.Schema, of secrecy, depth int) (v any, stated, ok bool) {
+	switch t {
 	case "null":
-		return nil, true
+		return nil, false, true
 	case "boolean":
-		return true, true
-	case "integer":
-		return shape.number(true)
-	case "number":
-		return shape.number(false)
-	case "array":
-		return m.array(shape, depth, richly)
-	case "object":
-		return m.object(shape, depth)
-	default:
-		return shape.text()
-	}
-}
-
-func (m *maker) object(shape *shape, depth int) (any, bool) {
-	object := map[string]any{}
-	add := func(name string) bool {
-		v, ok := m.member(shape, name, depth)
-		if ok {
-			object[name] = v
-		}
-		return ok
-	}
-	for must := slices.Clone(shape.required); len(must) > 0; must = must[1:] {
-		if _, has := object[must[0]]; has {
-			continue
-		}
-		if !add(must[0]) {
-			return nil, false
-		}
-		must = append(must, shape.beside[must[0]]...)
-	}
-	for _, name := range shape.wanted {
-		add(name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(shape.properties)) {
-		if _, has := object[name]; !has && len(object) < shape.minProperties {
-			add(name)
-		}
-	}
-	for i := 1; len(object) < min(shape.minProperties, maxMadeItems); i++ {
-		m.invented = true
-		if !add("key" + strconv.Itoa(i)) {
-			return nil, false
-		}
-	}
-	m.invented = m.invented || len(object) == 0
-	return object, true
-}
-
-// member makes the value of one key.
-func (m *maker) member(shape *shape, name string, depth int) (any, bool) {
-	parts := shape.properties[name]
-	if len(parts) == 0 {
-		parts = shape.additional
-	}
-	if len(parts) == 0 {
-		m.invented = true
-		return placeholder, true
-	}
-	for _, part := range parts {
-		v, ok := m.value(part, depth+1)
-		if ok && !slices.ContainsFunc(parts, func(other *jsonschema.Schema) bool { return other != part && !m.fits(other, v) }) {
-			return v, true
-		}
-	}
-	return nil, false
-}
-
-func (m *maker) array(shape *shape, depth int, richly bool) (any, bool) {
-	array := []any{}
-	n := max(shape.minItems, len(shape.contains))
-	if richly && (shape.items != nil || len(shape.prefix) > 0) {
-		n = max(n, 1)
-	}
-	for i := range min(n, maxMadeItems) {
-		part := shape.items
-		switch {
-		case i < len(shape.prefix):
-			part = shape.prefix[i]
-		case i-len(shape.prefix) < len(shape.contains):
-			part = shape.contains[i-len(shape.prefix)]
-		}
-		var item any = placeholder
-		m.invented = m.invented || part == nil || shape.unique && i > 0 && part.Enum == nil
-		if part != nil {
-			made, ok := m.value(part, depth+1)
-			if !ok {
-				return nil, false
+		return true, false, true
+	case "integer", "number":
+		n := big.NewRat(1, 1)
+		for _, p := range parts {
+			if p.Minimum != nil && p.Minimum.Cmp(n) > 0 {
+				n = p.Minimum
 			}
-			item = made
+			if p.Maximum != nil && p.Maximum.Cmp(n) < 0 {
+				n = p.Maximum
+			}
 		}
-		if shape.unique {
-			item = distinct(item, part, i)
-		}
-		array = append(array, item)
+		return json.Number(number(n)), false, true
+	case "array":
+		return m.array(parts, of, depth)
+	case "object":
+		return m.object(parts, of, depth)
+	default:
+		return m.text(parts)
 	}
-	m.invented = m.invented || len(array) == 0
-	return array, true
 }
 
-// distinct makes the i-th item differ from those before it, if the schema allows that.
-func distinct(item any, part *jsonschema.Schema, i int) any {
-	if part != nil && part.Enum != nil && i < len(part.Enum.Values) {
-		return part.Enum.Values[i]
-	}
-	switch v := item.(type) {
-	case string:
-		if i > 0 {
-			return v + strconv.Itoa(i+1)
-		}
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return json.Number(strconv.FormatInt(n+int64(i), 10))
+func (m *maker) text(parts []*jsonschema.Schema) (v any, stated, ok bool) {
+	least := 0
+	for _, p := range parts {
+		if p.MinLength != nil {
+			least = min(*p.MinLength, maxExample)
 		}
 	}
-	return item
+	for _, p := range parts {
+		format, _ := m.schema.piece(p.Location)["format"].(string)
+		if text, known := formats[format]; known {
+			return text, true, true
+		}
+	}
+	return placeholder + strings.Repeat("x", max(0, least-len(placeholder))), false, true
+}
+
+func (m *maker) array(parts []*jsonschema.Schema, of secrecy, depth int) (v any, stated, ok bool) {
+	for _, p := range parts {
+		for _, items := range itemSchemas(p, 0) {
+			if item, stated, ok := m.value(items, of, depth+1); ok {
+				return []any{item}, stated, true
+			}
+		}
+	}
+	return []any{}, false, true
+}
+
+// object returns an object with the required keys.
+func (m *maker) object(parts []*jsonschema.Schema, of secrecy, depth int) (v any, stated, ok bool) {
+	object, stated := map[string]any{}, true
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.Required...)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		member, said, made := m.member(parts, name, of.below(name), depth)
+		if !made {
+			return nil, false, false
+		}
+		object[name], stated = member, stated && said
+	}
+	return object, stated && len(object) > 0, true
+}
+
+func (m *maker) member(parts []*jsonschema.Schema, name string, of secrecy, depth int) (v any, stated, ok bool) {
+	for _, p := range parts {
+		if sub := p.Properties[name]; sub != nil {
+			return m.value(sub, of, depth+1)
+		}
+	}
+	for _, p := range parts {
+		if sub, is := p.AdditionalProperties.(*jsonschema.Schema); is {
+			return m.value(sub, of, depth+1)
+		}
+	}
+	return placeholder, false, true
+}
+
+// placeholder is used where any string passes.
+const placeholder = "text"
+
+// formats are recognisable examples of formats.
+var formats = map[string]string{
+	"date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "time": "12:00:00Z", "duration": "PT1H",
+	"email": "name@example.com", "hostname": "example.com", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
+	"uri": "https://example.com", "url": "https://example.com", "uuid": "00000000-0000-4000-8000-000000000000",
 }

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
-// wording returns the rule that a finding breaks and one sentence about it. It is one table: a row for every kind of error the library
-// knows.
+// wording returns the rule that a finding breaks and a sentence about it, by the kinds of errors of the library.
 func wording(f *finding) (rule, message string) {
 	if f.isUnknownKey() {
 		return RuleUnknownKey, "there is no key " + quoted(f.key) + " here"
@@ -48,13 +49,13 @@ func wording(f *finding) (rule, message string) {
 	case *kind.Contains:
 		return "contains", "must have an item of the form that is expected"
 	case *kind.MinContains:
-		return "minContains", "must have at least " + count(k.Want, "item") + " of the form that is expected"
+		return "minContains", "must have at least " + plural.Of(k.Want, "item") + " of the form that is expected"
 	case *kind.MaxContains:
-		return "maxContains", "must have at most " + count(k.Want, "item") + " of the form that is expected"
+		return "maxContains", "must have at most " + plural.Of(k.Want, "item") + " of the form that is expected"
 	case *tooLarge:
 		return RuleTooComplex, "does not fit the schema, and is too large to explain"
 	case *kind.AdditionalItems:
-		return "additionalItems", "has " + count(k.Count, "item") + " too many"
+		return "additionalItems", "has " + plural.Of(k.Count, "item") + " too many"
 	default:
 		return bounds(f)
 	}
@@ -74,30 +75,23 @@ func bounds(f *finding) (rule, message string) {
 	case *kind.MultipleOf:
 		return "multipleOf", "must be a multiple of " + number(k.Want)
 	case *kind.MinLength:
-		return "minLength", "must have at least " + count(k.Want, "character")
+		return "minLength", "must have at least " + plural.Of(k.Want, "character")
 	case *kind.MaxLength:
-		return "maxLength", "must have at most " + count(k.Want, "character")
+		return "maxLength", "must have at most " + plural.Of(k.Want, "character")
 	case *kind.MinItems:
-		return "minItems", "must have at least " + count(k.Want, "item")
+		return "minItems", "must have at least " + plural.Of(k.Want, "item")
 	case *kind.MaxItems:
-		return "maxItems", "must have at most " + count(k.Want, "item")
+		return "maxItems", "must have at most " + plural.Of(k.Want, "item")
 	case *kind.MinProperties:
-		return "minProperties", "must have at least " + count(k.Want, "key")
+		return "minProperties", "must have at least " + plural.Of(k.Want, "key")
 	case *kind.MaxProperties:
-		return "maxProperties", "must have at most " + count(k.Want, "key")
+		return "maxProperties", "must have at most " + plural.Of(k.Want, "key")
 	default:
 		return "schema", "does not fit the schema"
 	}
 }
 
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// number writes a bound as the schema's author would.
+// number formats a bound.
 func number(r *big.Rat) string {
 	if r.IsInt() {
 		return r.Num().String()
@@ -117,7 +111,7 @@ func withArticle(t string) string {
 	}
 }
 
-// typeList names types, null last: it is rarely the one to choose.
+// typeList names types, with null last.
 func typeList(want []string) string {
 	var words []string
 	for _, t := range want {
@@ -131,21 +125,25 @@ func typeList(want []string) string {
 	return orList(words)
 }
 
-// valueList writes values of the schema; what is long is left to the piece of the schema that stands beside it.
+// valueList lists values of the schema, as many as are readable; the issue also has the piece of the schema.
 func valueList(want []any) string {
-	const few, short = 8, 40
-	if len(want) > few {
-		return fmt.Sprintf("one of %d values", len(want))
-	}
-	words := make([]string, len(want))
-	for i, v := range want {
+	const short, whole = 60, 110 // bytes of a value, and of all
+	words, size := make([]string, 0, len(want)), 0
+	for _, v := range want {
 		text, err := json.Marshal(v)
-		if err != nil || len(text) > short {
-			return "one of the values that are expected"
+		if err != nil || len(text) > short || size+len(text) > whole {
+			break
 		}
-		words[i] = string(text)
+		words, size = append(words, string(text)), size+len(text)+len(", ")
 	}
-	return orList(words)
+	switch rest := len(want) - len(words); {
+	case rest == 0:
+		return orList(words)
+	case len(words) == 0:
+		return fmt.Sprintf("one of %d values", len(want))
+	default:
+		return fmt.Sprintf("%s, … (%d more)", strings.Join(words, ", "), rest)
+	}
 }
 
 func orList(words []string) string {

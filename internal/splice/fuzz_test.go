@@ -10,20 +10,17 @@ import (
 )
 
 func FuzzSplice(f *testing.F) {
-	f.Add([]byte(`{"a":{"b":[1,{"c":2}]},"d":3}`), "a", "b", []byte(`{"x":1}`), 1)
-	f.Add([]byte(` { "result" : { "content" : [ ] } } `), "result", "_meta", []byte(`1`), 0)
-	f.Add([]byte(`{"\u0061":1}`), "a", "", []byte(`"v"`), -1)
-	f.Add([]byte(`[1,[2]]`), "1", "0", []byte(`null`), 2)
-	f.Fuzz(func(t *testing.T, doc []byte, a, b string, value []byte, at int) {
+	f.Add([]byte(`{"a":{"b":[1,{"c":2}]},"d":3}`), "a", "b", []byte(`{"x":1}`))
+	f.Add([]byte(` { "result" : { "content" : [ ] } } `), "result", "_meta", []byte(`1`))
+	f.Add([]byte(`{"\u0061":1}`), "a", "", []byte(`"v"`))
+	f.Add([]byte(`[1,[2]]`), "1", "0", []byte(`null`))
+	f.Fuzz(func(t *testing.T, doc []byte, a, b string, value []byte) {
 		path := []string{a, b}
-		valid := wire.Valid(doc, wire.Limits{}) && wire.Valid(value, wire.Limits{})
-		checkSplice(t, valid, doc, path, value)
+		_, badDoc := wire.ParseValue(doc, wire.Limits{})
+		_, badValue := wire.ParseValue(value, wire.Limits{})
+		checkSplice(t, badDoc == nil && badValue == nil, doc, path, value)
 		if out, err := splice.RemoveMember(nil, doc, path); err == nil {
 			checkRemoved(t, doc, out, path)
-		}
-		out, err := splice.InsertElement(nil, doc, path[:1], at, value)
-		if err == nil && (!valid || !json.Valid(out)) {
-			t.Fatalf("inserted into %q: %q", doc, out)
 		}
 	})
 }

@@ -43,7 +43,7 @@ func stepInto(v wire.Value, step string) (next location, found bool, err error) 
 	return location{}, false, ErrNoPath
 }
 
-// element returns the element whose decimal position is step.
+// element returns the element at the decimal position step.
 func element(array wire.Value, step string) (location, error) {
 	n, err := strconv.ParseUint(step, 10, 31)
 	if err != nil {
@@ -93,7 +93,7 @@ func findMember(object wire.Value, name string) (m member, found bool, err error
 	return m, found, nil
 }
 
-// lastMember returns the offset behind the last member of an object, 1 if it has none.
+// lastMember returns the offset behind the last member of an object, or 1 for an empty object.
 func lastMember(object wire.Value) (end int, some bool) {
 	raw, end := object.Raw(), 1
 	for key, value := range object.Members() {
@@ -103,7 +103,7 @@ func lastMember(object wire.Value) (end int, some bool) {
 	return end, some
 }
 
-// skip returns the index of the next byte that is neither white space nor a comma or colon.
+// skip returns the index of the next byte except white space, commas and colons.
 func skip(b []byte, i int) int {
 	for i < len(b) {
 		switch b[i] {

@@ -19,15 +19,15 @@ var (
 	ErrAmbiguous = errors.New("duplicate name on the path")
 )
 
-// SetMember appends doc to dst with the member at path set to value, and returns the longer slice. Every other byte, white
-// space included, is kept.
+// SetMember appends doc to dst with the member at path set to value, and returns the longer slice. Every other byte,
+// white space included, is kept.
 //
-// Names on the path are compared with the unescaped names of the document. The value of an existing member is replaced; a
-// missing member is added as the last of its object, and missing objects on the way are created. In an array a step is the
-// decimal position of an existing element. An empty path replaces the whole value.
+// Names on the path are compared with the unescaped names of the document. The value of an existing member is replaced;
+// a missing member is added as the last of its object, and missing objects on the way are created. In an array a step
+// is the decimal position of an existing element. An empty path replaces the whole value.
 //
-// Both doc and value must be one JSON text within the default limits, or the error is a [wire.Malformation]. On any error dst is
-// returned unchanged. dst must not share memory with doc or value. SetMember takes linear time.
+// Both doc and value must be one JSON text within the default limits, or the error is a [wire.Malformation]. On any
+// error dst is returned unchanged. dst must not share memory with doc or value. SetMember takes linear time.
 func SetMember(dst, doc []byte, path []string, value []byte) ([]byte, error) {
 	v, err := wire.ParseValue(value, wire.Limits{})
 	if err != nil {
@@ -36,33 +36,10 @@ func SetMember(dst, doc []byte, path []string, value []byte) ([]byte, error) {
 	return splice(dst, doc, func(root wire.Value) (edit, error) { return planSet(root, path, v.Raw()) })
 }
 
-// RemoveMember appends doc to dst without the member at path and its comma. A missing member is not an error. An empty path, or
-// one that ends in an array, is [ErrNoPath]. The rest is as with [SetMember].
+// RemoveMember appends doc to dst without the member at path and its comma. A missing member is not an error. An empty
+// path, or one that ends in an array, is [ErrNoPath]. The rest is as with [SetMember].
 func RemoveMember(dst, doc []byte, path []string) ([]byte, error) {
 	return splice(dst, doc, func(root wire.Value) (edit, error) { return planRemove(root, path) })
-}
-
-// InsertElement appends doc to dst with value inserted into the array at path, before the element at position at; the length of
-// the array, or -1, appends. If the path does not lead to an array, or the array has no such position, the error is [ErrNoPath].
-// The rest is as with [SetMember].
-func InsertElement(dst, doc []byte, path []string, at int, value []byte) ([]byte, error) {
-	v, err := wire.ParseValue(value, wire.Limits{})
-	if err != nil {
-		return dst, fmt.Errorf("reading the element to insert: %w", err)
-	}
-	return splice(dst, doc, func(root wire.Value) (edit, error) { return planInsert(root, path, at, v.Raw()) })
-}
-
-// Set is [SetMember] on values that are parsed already. They are not checked again and may exceed the default limits.
-func Set(dst []byte, root wire.Value, path []string, value wire.Value) ([]byte, error) {
-	e, err := planSet(root, path, value.Raw())
-	return e.apply(dst, root, err)
-}
-
-// Remove is [RemoveMember] on a value that is parsed already.
-func Remove(dst []byte, root wire.Value, path []string) ([]byte, error) {
-	e, err := planRemove(root, path)
-	return e.apply(dst, root, err)
 }
 
 // Edit is one change that [Edits] makes.
@@ -72,9 +49,9 @@ type Edit struct {
 	Insert bool   // put Value before the first element of the array at Path, instead of setting it as [SetMember] does
 }
 
-// Edits appends root to dst with several changes made in one pass. Every other byte is kept. Members that are added to the same
-// object keep the order of the edits. A path must not lead into a value that another edit replaces. The errors are those of
-// [SetMember] and [InsertElement]; on an error dst is returned unchanged.
+// Edits appends root to dst with several changes made in one pass. Every other byte is kept. Members that are added to
+// the same object keep the order of the edits. A path must not lead into a value that another edit replaces. The errors
+// are those of [SetMember]; on an error dst is returned unchanged.
 func Edits(dst []byte, root wire.Value, edits ...Edit) ([]byte, error) {
 	plans := make([]edit, 0, 4)
 	raw := root.Raw()
@@ -98,9 +75,7 @@ func Edits(dst []byte, root wire.Value, edits ...Edit) ([]byte, error) {
 		if i > 0 && len(e.wrap) > 0 && plans[i-1].begin == e.begin {
 			e.before = "," // another member was added to the same object
 		}
-		out = append(out, e.before...)
-		out = appendWrapped(out, e.wrap, e.value)
-		out = append(out, e.after...)
+		out = e.appendTo(out)
 		done = e.end
 	}
 	return append(out, raw[done:]...), nil
@@ -108,13 +83,13 @@ func Edits(dst []byte, root wire.Value, edits ...Edit) ([]byte, error) {
 
 func (e *Edit) plan(root wire.Value) (edit, error) {
 	if e.Insert {
-		return planInsert(root, e.Path, 0, e.Value)
+		return planInsert(root, e.Path, e.Value)
 	}
 	return planSet(root, e.Path, e.Value)
 }
 
-// edit replaces root[begin:end] by before, then one object per name in wrap around value, then after. It refers to the parts of
-// the result, so that the result is written once.
+// edit replaces root[begin:end] by before, then one object per name in wrap around value, then after. It refers to the
+// parts of the result, so that the result is written once.
 type edit struct {
 	begin, end int
 	before     string
@@ -132,23 +107,16 @@ func splice(dst, doc []byte, plan func(wire.Value) (edit, error)) ([]byte, error
 	if err != nil {
 		return dst, err
 	}
-	lead := skip(doc, 0)
-	out, _ := e.apply(append(dst, doc[:lead]...), root, nil)
-	return append(out, doc[lead+len(root.Raw()):]...), nil
+	begin := skip(doc, 0)
+	dst = slices.Grow(dst, len(doc)+len(e.value)+64)
+	dst = e.appendTo(append(dst, doc[:begin+e.begin]...))
+	return append(dst, doc[begin+e.end:]...), nil
 }
 
-// apply appends root with the edit made. If err is not nil it returns dst and err.
-func (e *edit) apply(dst []byte, root wire.Value, err error) ([]byte, error) {
-	if err != nil {
-		return dst, err
-	}
-	raw := root.Raw()
-	out := slices.Grow(dst, len(raw)+len(e.value)+64)
-	out = append(out, raw[:e.begin]...)
-	out = append(out, e.before...)
-	out = appendWrapped(out, e.wrap, e.value)
-	out = append(out, e.after...)
-	return append(out, raw[e.end:]...), nil
+// appendTo appends the replacement.
+func (e *edit) appendTo(dst []byte) []byte {
+	dst = appendWrapped(append(dst, e.before...), e.wrap, e.value)
+	return append(dst, e.after...)
 }
 
 // appendWrapped appends "a":{"b":value} for the names a, b. Without names it appends the value alone.
@@ -225,8 +193,8 @@ func planRemove(root wire.Value, path []string) (edit, error) {
 	}
 }
 
-// planInsert puts an element before the one at position at.
-func planInsert(root wire.Value, path []string, at int, value []byte) (edit, error) {
+// planInsert puts an element before the first one of an array.
+func planInsert(root wire.Value, path []string, value []byte) (edit, error) {
 	if len(value) == 0 || !root.Present() {
 		return edit{}, ErrNoPath
 	}
@@ -237,29 +205,10 @@ func planInsert(root wire.Value, path []string, at int, value []byte) (edit, err
 	if known < len(path) || array.value.Type() != wire.TypeArray {
 		return edit{}, ErrNoPath
 	}
-	e, ok := insertion(array.value, at)
-	if !ok {
-		return edit{}, ErrNoPath
+	begin := array.begin + skip(array.value.Raw(), 1)
+	e := edit{begin: begin, end: begin, value: value}
+	if array.value.Len() > 0 {
+		e.after = ","
 	}
-	e.begin += array.begin
-	e.end, e.value = e.begin, value
 	return e, nil
-}
-
-// insertion finds where to insert in an array. ok is false if it has no such position.
-func insertion(array wire.Value, at int) (e edit, ok bool) {
-	raw, end, n := array.Raw(), 1, 0
-	for element := range array.Elements() {
-		begin := skip(raw, end)
-		if n == at {
-			return edit{begin: begin, after: ","}, true
-		}
-		end = begin + len(element.Raw())
-		n++
-	}
-	e = edit{begin: end}
-	if n > 0 {
-		e.before = ","
-	}
-	return e, at == n || at == -1
 }

@@ -3,7 +3,10 @@ package timestamp
 
 import "time"
 
-// Append appends t in the form of candor.TimeLayout. It is faster than time.Time.AppendFormat, which has a short path for RFC 3339
+// Layout is the wire form: ISO 8601, UTC, milliseconds.
+const Layout = "2006-01-02T15:04:05.000Z"
+
+// Append appends t in the form of [Layout]. It is faster than time.Time.AppendFormat, which has a short path for RFC 3339
 // only.
 func Append(dst []byte, t time.Time) []byte {
 	dst = t.UTC().AppendFormat(dst, time.RFC3339)

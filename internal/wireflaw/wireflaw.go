@@ -22,7 +22,7 @@ const (
 	TrailingData // something follows the value
 
 	// The scan continued: the structure is known, the content cannot be trusted.
-	BOM              // a byte order mark stands before the value
+	BOM              // a byte order mark before the value
 	TooDeep          // nested deeper than Limits.MaxDepth
 	ControlCharacter // a raw control character inside a string
 	BadUTF8          // bytes inside a string that are not UTF-8
@@ -38,9 +38,9 @@ const (
 	NullID                // id is null
 	MissingID             // a result without id
 	BadMethod             // method is not a string
-	BadParams             // params is neither an object nor an array
+	BadParams             // params is not an object or array
 	BadError              // error is not an object with an integer code and a string message
-	ResultAndError        // both result and error, neither of them null
+	ResultAndError        // result and error, both not null
 	RequestAndResponse    // method together with result or error
 	NeitherResultNorError // no method, no result, no error
 
@@ -51,17 +51,17 @@ const (
 var words = [count]struct{ name, reason string }{
 	None:                  {"none", "nothing is wrong"},
 	TooLarge:              {"too_large", "the message is longer than the limit"},
-	NotJSON:               {"not_json", "a byte stands where JSON does not allow it"},
+	NotJSON:               {"not_json", "a byte is not valid JSON"},
 	Truncated:             {"truncated", "the bytes end inside a value"},
 	TrailingData:          {"trailing_data", "something follows the end of the value"},
-	BOM:                   {"bom", "a byte order mark stands before the value"},
+	BOM:                   {"bom", "a byte order mark precedes the value"},
 	TooDeep:               {"too_deep", "the nesting is deeper than the limit"},
 	ControlCharacter:      {"control_character", "a string holds an unescaped control character"},
 	BadUTF8:               {"bad_utf8", "a string is not valid UTF-8"},
 	LoneSurrogate:         {"lone_surrogate", "a string escape is half of a surrogate pair"},
 	DuplicateKey:          {"duplicate_key", "an object names a member twice"},
 	FoldedName:            {"folded_name", "a known member name is written in the wrong case"},
-	Batch:                 {"batch", "an array stands where one message belongs"},
+	Batch:                 {"batch", "the message is an array"},
 	NotObject:             {"not_object", "the message is not an object"},
 	BadVersion:            {"bad_version", "jsonrpc is missing or is not \"2.0\""},
 	BadID:                 {"bad_id", "id is neither a string nor a number"},
@@ -70,8 +70,8 @@ var words = [count]struct{ name, reason string }{
 	BadMethod:             {"bad_method", "method is not a string"},
 	BadParams:             {"bad_params", "params is neither an object nor an array"},
 	BadError:              {"bad_error", "error is not an object with an integer code and a string message"},
-	ResultAndError:        {"result_and_error", "result and error stand together"},
-	RequestAndResponse:    {"request_and_response", "method stands together with result or error"},
+	ResultAndError:        {"result_and_error", "the message has a result and an error"},
+	RequestAndResponse:    {"request_and_response", "the message has a method and a result or an error"},
 	NeitherResultNorError: {"neither_result_nor_error", "there is no method, no result and no error"},
 }
 

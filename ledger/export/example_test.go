@@ -23,7 +23,7 @@ func ExampleWrite() {
 
 	var out strings.Builder
 	isFailure := func(l *ledger.Line) bool { return l.Kind == ledger.KindFailure }
-	count, err := export.Write(&out, export.FormatCSV, r.Entries(context.Background(), ledger.ReadOptions{Keep: isFailure}))
+	count, err := export.Write(&out, "csv", r.Entries(context.Background(), ledger.ReadOptions{Keep: isFailure}))
 	header, _, _ := strings.Cut(out.String(), ",ref,")
 	fmt.Println(count, header, err)
 	// Output: 3 chain,seq,time,kind <nil>
@@ -39,7 +39,7 @@ func ExampleCount() {
 	}
 	defer r.Close() //nolint:errcheck // only read
 
-	stats, err := export.Count(context.Background(), r, export.ByCode, ledger.ReadOptions{})
+	stats, err := export.Count(context.Background(), r, "code", ledger.ReadOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return

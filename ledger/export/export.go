@@ -2,8 +2,8 @@
 //
 // # How do I export entries?
 //
-// Open a [ledger.Reader], choose entries with [ledger.ReadOptions], and pass them to [Write] with a [Format]. Memory use does not
-// depend on the number of entries. Only [FormatJSONL] keeps what is needed to verify the entries.
+// Open a [ledger.Reader], choose entries with [ledger.ReadOptions], and pass them to [Write] with a format of [Formats]. Memory use does not
+// depend on the number of entries. Only the format "jsonl" keeps what is needed to verify the entries.
 //
 // # How do I count failures?
 //
@@ -18,40 +18,34 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
-
-// Format is the format of an export.
-type Format string
 
 // The export formats.
 const (
-	FormatJSONL Format = "jsonl"     // the unchanged lines, which can still be verified
-	FormatCSV   Format = "csv"       // one row per entry, without the long texts
-	FormatOTLP  Format = "otlp-json" // OpenTelemetry logs, one LogsData per line
-	FormatCEF   Format = "cef"       // the Common Event Format of security tools, one line per entry
+	formatJSONL = "jsonl"     // the unchanged lines, which can still be verified
+	formatCSV   = "csv"       // one row per entry, without the long texts
+	formatOTLP  = "otlp-json" // OpenTelemetry logs, one LogsData per line
 )
 
-// Formats returns all formats.
-func Formats() []Format { return []Format{FormatJSONL, FormatCSV, FormatOTLP, FormatCEF} }
+// Formats returns the names of all formats.
+func Formats() []string { return []string{formatJSONL, formatCSV, formatOTLP} }
 
 // Write writes entries in a format and returns how many it wrote. It holds at most one batch in memory.
-func Write(w io.Writer, format Format, entries iter.Seq2[*ledger.Line, error]) (count int, err error) {
+func Write(w io.Writer, format string, entries iter.Seq2[*ledger.Line, error]) (count int, err error) {
 	var out exporter
 	switch format {
-	case FormatJSONL:
+	case formatJSONL:
 		out = jsonlExport{w}
-	case FormatCSV:
+	case formatCSV:
 		rows := csv.NewWriter(w)
 		if err := rows.Write(csvColumns); err != nil {
 			return 0, err
 		}
 		out = csvExport{rows}
-	case FormatOTLP:
+	case formatOTLP:
 		out = &otlpExport{w: w}
-	case FormatCEF:
-		out = cefExport{w}
 	default:
 		return 0, fmt.Errorf("unknown format %q", format)
 	}

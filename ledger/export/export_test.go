@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/internal/testing/forge"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // TestWriteExportsEveryEntry exports each format from a folder that is also damaged.
@@ -43,7 +43,7 @@ func TestWriteExportsEveryEntry(t *testing.T) {
 	if _, err := Write(io.Discard, "xml", r.Entries(context.Background(), ledger.ReadOptions{})); err == nil {
 		t.Error("a format that does not exist was written")
 	}
-	stats, err := Count(context.Background(), r, ByTool, ledger.ReadOptions{})
+	stats, err := Count(context.Background(), r, byTool, ledger.ReadOptions{})
 	if err != nil || stats.Failures != 607 || stats.Skipped != 1 || len(stats.Buckets) != 1 {
 		t.Errorf("%+v, %v", stats, err)
 	}

@@ -60,7 +60,7 @@ func (e *otlpExport) add(l *ledger.Line) error {
 	text("candor.call", r.Call)
 	text("candor.server", serverOf(&r))
 	text("candor.tool", r.Tool)
-	text("error.type", r.Code)
+	text("candor.code", r.Code)
 	text("candor.domain", r.Domain)
 	number("candor.number", int64(r.Number))
 	text("candor.class", string(r.Class))

@@ -9,25 +9,23 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/repeated"
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Dimension is the property by which failures are counted.
-type Dimension string
-
-// The dimensions of a count.
+// The dimensions: the property by which failures are counted.
 const (
-	ByCode   Dimension = "code"
-	ByTool   Dimension = "tool"
-	ByServer Dimension = "server" // see [ledger.Record.Server]; all failures in a chain of candor wrap count for the last name in it
-	ByDomain Dimension = "domain"
-	ByClass  Dimension = "class"
-	ByHour   Dimension = "hour"
+	byCode   = "code"
+	byTool   = "tool"
+	byServer = "server" // see [ledger.Record.Server]
+	byDomain = "domain"
+	byClass  = "class"
+	byHour   = "hour"
 )
 
 // Dimensions returns all dimensions.
-func Dimensions() []Dimension {
-	return []Dimension{ByCode, ByTool, ByServer, ByDomain, ByClass, ByHour}
+func Dimensions() []string {
+	return []string{byCode, byTool, byServer, byDomain, byClass, byHour}
 }
 
 // maxBuckets limits the memory of a count. Names beyond the limit are counted as "other".
@@ -35,9 +33,9 @@ const maxBuckets = 10000
 
 // Stats is the result of [Count].
 type Stats struct {
-	By       Dimension `json:"by"`
-	Entries  uint64    `json:"entries"`  // of any kind
-	Failures uint64    `json:"failures"` // of kind failure
+	By       string `json:"by"`
+	Entries  uint64 `json:"entries"`  // of any kind
+	Failures uint64 `json:"failures"` // of kind failure, each counted once
 	// Suspected is how many of the failures only look like one and were passed on as successes.
 	Suspected uint64                `json:"suspected"`
 	Skipped   uint64                `json:"skipped"` // malformed lines
@@ -53,48 +51,44 @@ type Bucket struct {
 	Count uint64 `json:"count"`
 }
 
-// Count counts the failures of a ledger. options.Keep and options.Since select the entries to read.
-func Count(ctx context.Context, r *ledger.Reader, by Dimension, options ledger.ReadOptions) (Stats, error) {
+// Count counts the failures of a ledger by one of [Dimensions]. options.Keep and options.Since select the entries to read. A failure that
+// a gateway in front of the server recorded too is counted once, as the gateway's; see data.upstream_ref in spec/ledger.md.
+func Count(ctx context.Context, r *ledger.Reader, by string, options ledger.ReadOptions) (Stats, error) {
 	stats := Stats{By: by, Kinds: map[ledger.Kind]int64{}, Buckets: []Bucket{}}
 	options.Follow, options.Last = false, 0
 	options.Skipped = func(string, int64) { stats.Skipped++ }
-	counts, servers := map[string]uint64{}, chainServers{}
-	if by == ByServer {
-		options.Keep = servers.watch(options.Keep)
+	counts := map[string]uint64{}
+	again, err := repeated.Find(ctx, r, options.Since)
+	if err != nil {
+		return stats, err
 	}
 	for l, err := range r.Entries(ctx, options) {
 		if err != nil {
 			return stats, err
 		}
 		stats.add(l)
-		if l.Kind == ledger.KindFailure {
+		if l.Kind == ledger.KindFailure && !again(l) {
 			stats.Failures++
 			if member(l, "outcome") == string(ledger.OutcomeSuspected) {
 				stats.Suspected++
 			}
-			if by != ByServer || !servers.count(l) {
-				addBucket(counts, bucketOf(l, by), 1)
+			name := bucketOf(l, by)
+			if _, known := counts[name]; !known && len(counts) >= maxBuckets {
+				name = "other"
 			}
+			counts[name]++
 		}
 	}
-	servers.addTo(counts)
 	for name, n := range counts {
 		stats.Buckets = append(stats.Buckets, Bucket{name, n})
 	}
 	slices.SortFunc(stats.Buckets, func(a, b Bucket) int {
-		if by != ByHour && a.Count != b.Count {
+		if by != byHour && a.Count != b.Count {
 			return cmp.Compare(b.Count, a.Count)
 		}
 		return cmp.Compare(a.Name, b.Name)
 	})
 	return stats, ctx.Err()
-}
-
-func addBucket(counts map[string]uint64, name string, n uint64) {
-	if _, known := counts[name]; !known && len(counts) >= maxBuckets {
-		name = "other"
-	}
-	counts[name] += n
 }
 
 func (s *Stats) add(l *ledger.Line) {
@@ -107,12 +101,12 @@ func (s *Stats) add(l *ledger.Line) {
 }
 
 // bucketOf returns the bucket of a line. It reads one member without decoding the others.
-func bucketOf(l *ledger.Line, by Dimension) string {
+func bucketOf(l *ledger.Line, by string) string {
 	name := ""
 	switch by {
-	case ByHour:
+	case byHour:
 		name = l.Time.Format("2006-01-02T15:00Z")
-	case ByServer:
+	case byServer:
 		name = l.Server()
 	default:
 		name = member(l, string(by))

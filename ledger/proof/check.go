@@ -7,18 +7,16 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/candor-mcp/candor/internal/checkpoint"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 )
 
 // Result is the content of a valid proof.
 type Result struct {
-	Record     ledger.Record // the proved entry; for a session, the entry that belongs to it
-	Size       int64         // number of entries in the signed tree
-	SignedAt   string        // time of the checkpoint
-	Key        string        // name of the signing key
-	SessionID  string        // set if the proof is about a session
-	SessionLen int64         // number of entries in the session
+	Record   ledger.Record // the proved entry
+	Size     int64         // number of entries in the signed tree
+	SignedAt string        // time of the checkpoint
+	Key      string        // name of the signing key
 }
 
 // Check checks a proof against public keys, one verifier line each. It needs neither the ledger nor the network, and
@@ -43,12 +41,7 @@ func Check(p Proof, keys ...string) (Result, error) {
 	if err := tlog.CheckRecord(p.Hashes, signed.Size, signed.Root, index, tlog.RecordHash([]byte(p.Entry))); err != nil {
 		return Result{}, errors.New("the entry is not in the signed tree")
 	}
-	proven := Result{Record: record, Size: signed.Size, SignedAt: signed.Time, Key: believedKey(p.Checkpoint, verifiers)}
-	if p.Session == nil {
-		return proven, nil
-	}
-	err = checkSession(p.Session, &proven) // fills proven
-	return proven, err
+	return Result{Record: record, Size: signed.Size, SignedAt: signed.Time, Key: believedKey(p.Checkpoint, verifiers)}, nil
 }
 
 func believedKey(text string, keys note.Verifiers) string {

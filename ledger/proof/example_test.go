@@ -16,7 +16,7 @@ func Example() {
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 
 	// The owner of the ledger makes the proof and sends it as JSON.
-	made, err := proof.Make(context.Background(), dir, last, proof.Options{})
+	made, err := proof.Make(context.Background(), dir, last)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -42,7 +42,7 @@ func Example() {
 func ExampleCheck() {
 	dir, last, key := sampleledger.New()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
-	p, err := proof.Make(context.Background(), dir, last, proof.Options{})
+	p, err := proof.Make(context.Background(), dir, last)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -3,15 +3,11 @@
 // # How do I prove an entry?
 //
 // Keep the [ledger.Receipt] of the entry and call [Make]. The proof is JSON and holds the entry itself. A proof needs
-// a signed checkpoint over the entry; until one is written, at most a second later, Make returns [ErrNotCovered].
+// a signed checkpoint over the entry; until one is written, at most a second later, [Make] returns [ErrNotCovered].
 //
 // # How do I check a proof?
 //
 // [Parse] it and call [Check] with the public keys you trust. Check needs neither the ledger nor the network.
-//
-// # How do I prove that an entry belongs to a session?
-//
-// Finalise the session with [ledger.Sessions] and set [Options.Session].
 package proof
 
 import (
@@ -24,12 +20,12 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/candor-mcp/candor/internal/strictjson"
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/frontier"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
 // Proof proves that an entry is in a ledger, to a reader who has only the proof and the public key. It contains the
@@ -41,10 +37,6 @@ type Proof struct {
 	Entry      string      `json:"entry"`      // the line as stored in the ledger
 	Hashes     []tlog.Hash `json:"hashes"`     // from the entry to the root, in base64
 	Checkpoint string      `json:"checkpoint"` // the signed note that states the root
-
-	// Session is set if the proof shows that an entry belongs to a session. Entry is then the entry that finalised
-	// the session.
-	Session *Session `json:"session,omitempty"`
 }
 
 // ErrNotCovered means that no checkpoint covers the entry yet. A checkpoint covers it at most a second after it was
@@ -54,20 +46,10 @@ var ErrNotCovered = errors.New("no checkpoint covers the entry yet")
 // ErrNoEntry means that the entry does not exist or was removed.
 var ErrNoEntry = errors.New("no such entry")
 
-// Options selects the kind of proof. The zero value proves that the entry is in the ledger.
-type Options struct {
-	// Session, if set, asks for a proof that the entry belongs to this session, which must have been finalised.
-	Session string
-}
-
 // Make makes a proof of one entry against the newest checkpoint of its chain. It uses only the Chain and Seq of at.
-// Make reads the chain once, and fails if the chain does not match that checkpoint. For a session it also reads the
-// session's entries. The errors are [ErrNoEntry], [ErrNotCovered], and for a session ERR_SESSION_NOT_FOUND and
-// ERR_NOT_FINALIZED.
-func Make(ctx context.Context, dir string, at ledger.Receipt, options Options) (Proof, error) {
-	if options.Session != "" {
-		return proveSession(ctx, dir, options.Session, at)
-	}
+// Make reads the chain once, and fails if the chain does not match that checkpoint. The errors are [ErrNoEntry] and
+// [ErrNotCovered].
+func Make(ctx context.Context, dir string, at ledger.Receipt) (Proof, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Proof{}, fmt.Errorf("opening the ledger: %w", err)
@@ -161,30 +143,30 @@ type proofWalk struct {
 // ReadHashes returns the hashes with these indexes. It implements [tlog.HashReader].
 func (w *proofWalk) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	found := newHashFinder(indexes)
-	tree := frontier.Frontier{Node: found.add}
+	hashes := tree.Tree{Node: found.add}
 	lines := segment.NewStream(w.fsys, w.chain)
-	defer lines.Close() //nolint:errcheck // it was only read
-	for leaves := frontier.NewLeafHasher(); tree.Size < w.size; {
+	defer lines.Close()                                                   //nolint:errcheck // it was only read
+	for leaves := tree.NewRecordHasher(); hashes.Size < uint64(w.size); { //nolint:gosec // a size
 		if err := w.ctx.Err(); err != nil {
 			return nil, err
 		}
 		raw, err := lines.Next()
 		if err != nil {
-			return nil, fmt.Errorf("reading entry %d: %w", tree.Size+1, err)
+			return nil, fmt.Errorf("reading entry %d: %w", hashes.Size+1, err)
 		}
 		line, err := ledger.ParseLine(raw.Bytes)
 		if err != nil {
-			return nil, format.LineError(raw.File, uint64(tree.Size)+1, err) //nolint:gosec // a size
+			return nil, format.LineError(raw.File, hashes.Size+1, err)
 		}
-		if line.Seq != uint64(tree.Size)+1 { //nolint:gosec // a size
-			return nil, fmt.Errorf("entries %d to %d are missing", tree.Size+1, line.Seq-1)
+		if line.Seq != hashes.Size+1 {
+			return nil, fmt.Errorf("entries %d to %d are missing", hashes.Size+1, line.Seq-1)
 		}
 		if line.Seq == w.seq {
 			w.line = append([]byte(nil), raw.Bytes...)
 		}
-		tree.Push(leaves.Sum(raw.Bytes))
+		hashes.Push(leaves.Sum(raw.Bytes))
 	}
-	w.root = tree.Root()
+	w.root = hashes.Root()
 	return found.hashes, nil
 }
 
@@ -212,7 +194,7 @@ func (f *hashFinder) add(level int, n int64, h tlog.Hash) {
 // members, and data after the value.
 func Parse(data []byte) (Proof, error) {
 	var p Proof
-	if err := strictjson.Unmarshal(data, &p); err != nil {
+	if err := jsontext.UnmarshalStrict(data, &p); err != nil {
 		return Proof{}, fmt.Errorf("reading the proof: %w", err)
 	}
 	return p, p.CheckVersion()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -13,65 +12,6 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/sweep"
 	"github.com/candor-mcp/candor/ledger"
 )
-
-// TestSessionProofVerifiesWithKeyAlone proves each entry of a session over two chains and a rotation, and checks the
-// proofs without the ledger.
-func TestSessionProofVerifiesWithKeyAlone(t *testing.T) {
-	t.Parallel()
-	dir, ctx := t.TempDir(), context.Background()
-	a, b := openLedger(t, dir, ledger.Options{Instance: "a", MaxSegmentBytes: 4 << 10}), openLedger(t, dir, ledger.Options{Instance: "b"})
-	s := proofSessions(t, dir, a)
-	if err := s.Begin(ctx, "s"); err != nil {
-		t.Fatal(err)
-	}
-	var receipts []ledger.Receipt
-	for i := range 20 {
-		for _, l := range []*ledger.Ledger{a, b} {
-			r, err := l.Append(ctx, boundEntry("s", i))
-			if err != nil {
-				t.Fatal(err)
-			}
-			receipts = append(receipts, r)
-			if _, err := l.Append(ctx, boundEntry("other", i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if _, count, err := s.Finalise(ctx, "s"); err != nil || count != int64(len(receipts)) {
-		t.Fatal(count, err)
-	}
-	if _, err := a.Append(ctx, boundEntry("s", 99)); err != nil { // appended too late to be in the root
-		t.Fatal(err)
-	}
-	public := a.PublicKey()
-	closeLedger(t, a)
-	closeLedger(t, b)
-	for _, r := range receipts {
-		proof, err := Make(ctx, dir, r, Options{Session: "s"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := json.Marshal(proof)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := Parse(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		proven, err := Check(read, public)
-		if err != nil || proven.Record.Seq != r.Seq || proven.SessionID != "s" || proven.SessionLen != 40 {
-			t.Fatal(err, proven)
-		}
-		read.Session.Index = (read.Session.Index + 1) % 40
-		if _, err := Check(read, public); err == nil {
-			t.Error("a proof holds for another place")
-		}
-	}
-	if _, err := Make(ctx, dir, ledger.Receipt{Chain: receipts[0].Chain, Seq: 1}, Options{Session: "s"}); !errors.Is(err, ErrNoEntry) {
-		t.Error(err)
-	}
-}
 
 // TestProofVerifiesWithKeyAlone proves every covered entry of a chain, and checks that a proof with any
 // changed bit is rejected.
@@ -135,7 +75,11 @@ func newOtherKey(t testing.TB) string {
 	dir := t.TempDir()
 	l := openLedger(t, dir, ledger.Options{})
 	closeLedger(t, l)
-	return l.PublicKey()
+	keys, err := ledger.PublicKeys(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys[0]
 }
 
 // FuzzProof parses arbitrary bytes as a proof. Only the real proof is accepted.
@@ -144,7 +88,7 @@ func FuzzProof(f *testing.F) {
 	c := forged.Chain()
 	c.Fail(4)
 	c.Checkpoint(true)
-	for _, seed := range []string{"", "{}", `{"v":1}`, `{"v":1,"session":{}}`, `{"v":1,"hashes":["AA"]}`} {
+	for _, seed := range []string{"", "{}", `{"v":1}`, `{"v":1,"hashes":["AA"]}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -172,19 +116,4 @@ func closeLedger(t testing.TB, l *ledger.Ledger) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func proofSessions(t testing.TB, dir string, l *ledger.Ledger) *ledger.Sessions {
-	t.Helper()
-	s, err := ledger.OpenSessions(dir, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
-// boundEntry returns an entry that is bound to a session.
-func boundEntry(id string, i int) ledger.Entry {
-	return ledger.Entry{Kind: ledger.KindFailure, Ref: fmt.Sprintf("ref-%d", i), SessionID: id, Tool: "write"}
 }

@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/frontier"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
 // checkpointEvery is the maximum number of entries that may follow a checkpoint before the next one.
@@ -36,8 +36,8 @@ type claim struct {
 type chainScan struct {
 	v         *verification
 	lines     *segment.Stream
-	leaves    frontier.LeafHasher
-	tree      frontier.Frontier
+	leaves    tree.RecordHasher
+	tree      tree.Tree
 	witnesses []*witness
 	claims    []claim // by size; claims that were compared are removed
 
@@ -53,7 +53,7 @@ type chainScan struct {
 	leftover       bool                        // the line is the last of a chain that was pruned as a whole; the tree before it is unknown
 	covered        uint64                      // entries covered by the newest checkpoint, in the chain's file or in an entry
 	before         tlog.Hash                   // the root before the current line, if that is a checkpoint
-	unfiled        *Damage                     // the first entry whose checkpoint is not in the chain's file
+	unfiled        *Damage                     // the first entry with a checkpoint that is not in the chain's file
 	lost           *checkpoint.Statement       // a checkpoint over entries that are not there
 	signed         uint64                      // entries covered by a checkpoint with a valid signature that was compared
 	remarks        []remark                    // statements of the entries about other chains
@@ -89,11 +89,11 @@ func (s *chainScan) run() error {
 			}
 		case errors.Is(err, segment.ErrTorn):
 			s.at = line
-			s.damage(KindTornTail, s.seq+1, "a closed segment ends in half a line")
+			s.damage(kindTornTail, s.seq+1, "a closed segment ends in half a line")
 			return nil
 		case errors.Is(err, segment.ErrCorrupt):
 			s.at = line
-			s.damage(KindBadLine, s.seq+1, err.Error())
+			s.damage(kindBadLine, s.seq+1, err.Error())
 			return nil
 		default:
 			return fmt.Errorf("reading chain %s: %w", s.report.Chain, err)
@@ -148,18 +148,18 @@ func (s *chainScan) take(raw segment.Line) (stop bool, err error) {
 }
 
 // check compares a line with the previous one. It uses no member of a line before it has checked the hash.
-func (s *chainScan) check() (Kind, string) {
+func (s *chainScan) check() (string, string) {
 	line, err := ledger.ParseLine(s.at.Bytes)
 	switch {
 	case errors.Is(err, format.ErrHash):
-		return KindBadHash, "the entry was changed: its hash does not fit its bytes"
+		return kindBadHash, "the entry was changed: its hash does not fit its bytes"
 	case err != nil:
-		return KindBadLine, "the line is not an entry"
+		return kindBadLine, "the line is not an entry"
 	}
 	s.line = line
 	if s.at.First && line.Seq > s.seq+1 && line.In(s.report.Chain) {
 		if err := s.resume(); err != nil {
-			return KindMissingSegment, err.Error()
+			return kindMissingSegment, err.Error()
 		}
 	}
 	s.begun = true
@@ -167,13 +167,13 @@ func (s *chainScan) check() (Kind, string) {
 		return kind, why
 	}
 	if !s.vouched() && !json.Valid(s.at.Bytes) {
-		return KindBadLine, "the line is not JSON"
+		return kindBadLine, "the line is not JSON"
 	}
 	if line.Prev != s.last {
-		return KindBrokenLink, "the entry does not follow the one before it: their hashes differ"
+		return kindBrokenLink, "the entry does not follow the one before it: their hashes differ"
 	}
 	if line.Time.UnixMicro() < s.time {
-		return KindTimeBackwards, "the entry is older than the one before it"
+		return kindTimeBackwards, "the entry is older than the one before it"
 	}
 	return "", ""
 }
@@ -184,29 +184,29 @@ func (s *chainScan) vouched() bool {
 	return slices.ContainsFunc(s.witnesses, func(w *witness) bool { return w.due != nil })
 }
 
-func (s *chainScan) checkOrder() (Kind, string) {
+func (s *chainScan) checkOrder() (string, string) {
 	seq := s.line.Seq
 	switch {
 	case !s.line.In(s.report.Chain):
-		return KindWrongChain, "the entry belongs to chain " + s.line.Chain()
+		return kindWrongChain, "the entry belongs to chain " + s.line.Chain()
 	case s.closed:
-		return KindWrongSeq, "the entry follows the end of a closed chain"
+		return kindWrongSeq, "the entry follows the end of a closed chain"
 	case s.leftover && s.report.Entries > 0:
-		return KindWrongSeq, "the entry follows the end of a chain that retention removed"
+		return kindWrongSeq, "the entry follows the end of a chain that retention removed"
 	case seq == s.seq+1:
 		return "", ""
 	case seq <= s.seq:
-		return KindDuplicate, fmt.Sprintf("entry %d is repeated after entry %d", seq, s.seq)
+		return kindDuplicate, fmt.Sprintf("entry %d is repeated after entry %d", seq, s.seq)
 	case s.at.First && (s.lines.Gap || !s.lines.Closed && seq > s.seq+2):
-		return KindMissingSegment, fmt.Sprintf("entries %d to %d are missing with their file", s.seq+1, seq-1)
+		return kindMissingSegment, fmt.Sprintf("entries %d to %d are missing with their file", s.seq+1, seq-1)
 	default:
-		return KindWrongSeq, fmt.Sprintf("found entry %[2]d, want %[1]d", s.seq+1, seq)
+		return kindWrongSeq, fmt.Sprintf("found entry %[2]d, want %[1]d", s.seq+1, seq)
 	}
 }
 
 // namedCopies returns the entry to report: the repeated one for a duplicate, otherwise the one that is expected here.
-func (s *chainScan) named(kind Kind) uint64 {
-	if kind == KindDuplicate {
+func (s *chainScan) named(kind string) uint64 {
+	if kind == kindDuplicate {
 		return s.line.Seq
 	}
 	return s.seq + 1
@@ -238,7 +238,9 @@ func (s *chainScan) resume() error {
 	s.resumed = true
 	s.seq, s.last = s.line.Seq-1, s.line.Prev
 	if !s.leftover {
-		s.tree = frontier.Frontier{Size: int64(s.seq), Edges: inside.Tree} //nolint:gosec // a seq has at most 18 digits
+		if s.tree, err = tree.FromEdges(s.seq, inside.Tree); err != nil {
+			return err
+		}
 	}
 	s.recent[s.seq%recentHashes] = s.last
 	s.report.First, s.report.Pruned = s.line.Seq, s.seq
@@ -263,7 +265,7 @@ func (s *chainScan) accept() {
 }
 
 // damage records the first damage of the chain.
-func (s *chainScan) damage(kind Kind, seq uint64, text string) {
+func (s *chainScan) damage(kind string, seq uint64, text string) {
 	s.report.Damage = &Damage{Kind: kind, Chain: s.report.Chain, Seq: seq, File: s.at.File, Offset: s.at.Offset, Text: text}
 	s.end()
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment"
 )
 
 // meet compares the chain with every checkpoint and every claim about the entries read so far. It is called after the
@@ -17,7 +17,7 @@ func (s *chainScan) meet() (stop bool, err error) {
 		c := s.claims[0]
 		s.claims = s.claims[1:]
 		if c.size == s.seq && c.last != s.last {
-			s.damage(KindBrokenLink, s.seq, c.by+" recorded another hash for the entry")
+			s.damage(kindBrokenLink, s.seq, c.by+" recorded another hash for the entry")
 			return true, nil
 		}
 	}
@@ -51,7 +51,7 @@ func (s *chainScan) meet() (stop bool, err error) {
 		}
 	}
 	if s.begun && s.seq > max(s.covered, s.report.Pruned)+checkpointEvery {
-		s.damage(KindCheckpointMissing, s.covered+1, fmt.Sprintf("%d entries follow the last checkpoint", s.seq-s.covered))
+		s.damage(kindCheckpointMissing, s.covered+1, fmt.Sprintf("%d entries follow the last checkpoint", s.seq-s.covered))
 		return true, nil
 	}
 	return false, nil
@@ -68,7 +68,7 @@ func (s *chainScan) agrees(due *checkpoint.Statement) bool {
 	case size < s.seq && s.seq-size < recentHashes && s.recent[size%recentHashes] == due.Last:
 		return true // read late; its last hash covers all entries before it
 	}
-	s.adopt(&Damage{Kind: KindRootMismatch, Chain: s.report.Chain, Seq: size, File: due.File, Offset: due.Offset,
+	s.adopt(&Damage{Kind: kindRootMismatch, Chain: s.report.Chain, Seq: size, File: due.File, Offset: due.Offset,
 		Text: fmt.Sprintf("the first %d entries are not those that the checkpoint covers", size)})
 	return false
 }
@@ -108,21 +108,21 @@ func (s *chainScan) finish() error {
 		return err
 	}
 	if s.lost != nil {
-		s.damage(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: a checkpoint in %s covers them", s.seq+1, s.lost.Size, s.lost.File))
+		s.damage(kindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: a checkpoint in %s covers them", s.seq+1, s.lost.Size, s.lost.File))
 		return nil
 	}
 	if len(s.claims) > 0 {
 		c := s.claims[len(s.claims)-1]
-		s.damage(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: %s names them", s.seq+1, c.size, c.by))
+		s.damage(kindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: %s names them", s.seq+1, c.size, c.by))
 		s.report.Damage.Absent = true
 		return nil
 	}
 	if s.report.Torn > 0 && s.closed {
-		s.damage(KindTornTail, s.seq+1, "bytes follow the end of a closed chain")
+		s.damage(kindTornTail, s.seq+1, "bytes follow the end of a closed chain")
 		return nil
 	}
 	if len(tail) > 0 && !s.couldBeTorn(tail, offset) {
-		s.damage(KindBadLine, s.seq+1, "the bytes at the end are not the start of an entry")
+		s.damage(kindBadLine, s.seq+1, "the bytes at the end are not the start of an entry")
 		return nil
 	}
 	s.end()

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // remark is a statement of one chain about another: its size and the hash of its last entry.
@@ -141,7 +141,7 @@ func (v *verification) again(c *Chain, end recovery) error {
 		c.Damage, err = v.beyond(c, end)
 	}
 	if c.Damage == nil && end.poisoned && signed > end.size {
-		c.Damage = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes,
+		c.Damage = &Damage{Kind: kindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes,
 			Text: fmt.Sprintf("a checkpoint in an entry covers entries %d to %d, and chain %s does not", end.size+1, signed, end.by)}
 	}
 	return err
@@ -150,7 +150,7 @@ func (v *verification) again(c *Chain, end recovery) error {
 // beyond looks for a signed statement that covers more entries than the recorded end of a chain. A writer signs only
 // acknowledged entries, so such an end is false.
 func (v *verification) beyond(c *Chain, end recovery) (*Damage, error) {
-	h := &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes}
+	h := &Damage{Kind: kindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes}
 	for _, by := range slices.Sorted(maps.Keys(v.statements)) {
 		t := v.statements[by]
 		for _, r := range t.remarks {
@@ -184,13 +184,13 @@ func (v *verification) misfit(c *Chain, end recovery) *Damage {
 	case end.poisoned && end.size == 0, c.gone():
 		return nil
 	case c.Size < end.size:
-		h.Kind, h.Absent, h.Text = KindTruncated, true, fmt.Sprintf("entries %d to %d are missing: chain %s recorded them when it recovered this chain", c.Size+1, end.size, end.by)
+		h.Kind, h.Absent, h.Text = kindTruncated, true, fmt.Sprintf("entries %d to %d are missing: chain %s recorded them when it recovered this chain", c.Size+1, end.size, end.by)
 	case c.Size > end.size:
-		h.Kind, h.Seq, h.Text = KindWrongSeq, end.size+1, "entries follow the end that chain "+end.by+" recorded"
+		h.Kind, h.Seq, h.Text = kindWrongSeq, end.size+1, "entries follow the end that chain "+end.by+" recorded"
 	case c.Size > 0 && c.Last != end.last.String():
-		h.Kind, h.Seq, h.Text = KindBrokenLink, c.Size, "chain "+end.by+" recorded another hash for the last entry"
+		h.Kind, h.Seq, h.Text = kindBrokenLink, c.Size, "chain "+end.by+" recorded another hash for the last entry"
 	case c.Torn > 0 && !end.poisoned:
-		h.Kind, h.Text = KindTornTail, "half a line follows the end that chain "+end.by+" recorded"
+		h.Kind, h.Text = kindTornTail, "half a line follows the end that chain "+end.by+" recorded"
 	default:
 		return nil
 	}

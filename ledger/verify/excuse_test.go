@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/internal/testing/forge"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // TestVerifyIgnoresUnsignedExcuses checks that entries that no checkpoint covers do not excuse damage to another chain, because

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/internal/testing/forge"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // FuzzReader gives arbitrary bytes to the verifier and the reader as a segment. Neither panics or fails, and the

@@ -1,6 +1,6 @@
 package verify
 
-import "github.com/candor-mcp/candor/ledger/internal/checkpoint"
+import "github.com/candor-mcp/candor/internal/checkpoint"
 
 // keptUpTo records that, according to a checkpoint entry, its checkpoint was also written to the witness copy.
 func (s *chainScan) keptUpTo(inside *checkpointData) {

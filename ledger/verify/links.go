@@ -10,10 +10,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
 // preview reads the statements of each chain's first entry about other chains.
@@ -99,7 +99,7 @@ func (v *verification) compareLate() error {
 			if took {
 				continue
 			}
-			c.Damage = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes, Absent: true,
+			c.Damage = &Damage{Kind: kindTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes, Absent: true,
 				Text: fmt.Sprintf("entries %d to %d are missing: %s names them", c.Size+1, l.claim.size, l.claim.by)}
 		}
 	}
@@ -156,7 +156,7 @@ func (v *verification) missing() error {
 			case flaw.Kind == checkpoint.UnknownKey: // of another ledger that uses the same witness copy, or of this one before its keys were lost
 				foreign.Chains, foreign.Last = foreign.Chains+1, max(foreign.Last, about)
 			default:
-				v.report.Damage = append(v.report.Damage, Damage{Kind: Kind(flaw.Kind), Chain: about, File: p.Name, Offset: at.Last,
+				v.report.Damage = append(v.report.Damage, Damage{Kind: flaw.Kind, Chain: about, File: p.Name, Offset: at.Last,
 					Text: "invalid checkpoint: " + flaw.Why})
 			}
 		}
@@ -173,7 +173,7 @@ func (v *verification) missing() error {
 		} else if excused {
 			continue
 		}
-		h := Damage{Kind: KindMissingChain, Chain: about, Absent: true, Text: "the chain is missing; " + named[about] + " names it"}
+		h := Damage{Kind: kindMissingChain, Chain: about, Absent: true, Text: "the chain is missing; " + named[about] + " names it"}
 		if p := file[about]; p != nil {
 			h.File, h.Offset = p.Name, p.Blocks[about].Last
 		}
@@ -225,7 +225,7 @@ func (v *verification) impostors() error {
 	}
 	for _, item := range list {
 		if format.LooksLikeChain(item.Name()) && !item.IsDir() {
-			v.report.Damage = append(v.report.Damage, Damage{Kind: KindMissingChain, Chain: item.Name(), File: item.Name(),
+			v.report.Damage = append(v.report.Damage, Damage{Kind: kindMissingChain, Chain: item.Name(), File: item.Name(),
 				Text: "a file or a link, want the folder of a chain"})
 		}
 	}
@@ -248,7 +248,7 @@ func (v *verification) compareTwins(c *Chain) error {
 			continue // removed meanwhile
 		}
 		if errors.Is(packedErr, segment.ErrCorrupt) || plain != packed {
-			c.Damage = &Damage{Kind: KindDuplicate, Chain: c.Chain, File: s.Name + format.GzipSuffix, Text: "the compressed copy of the segment differs from the plain one"}
+			c.Damage = &Damage{Kind: kindDuplicate, Chain: c.Chain, File: s.Name + format.GzipSuffix, Text: "the compressed copy of the segment differs from the plain one"}
 			return nil
 		}
 		if err := errors.Join(err, packedErr); err != nil {

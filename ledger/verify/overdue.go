@@ -44,7 +44,7 @@ func (s *chainScan) overdue() bool {
 	if c.within == 0 || late <= c.within+coverSlack {
 		return false
 	}
-	s.damage(KindCheckpointMissing, c.seq, fmt.Sprintf("no checkpoint covers the entry, although entry %d was written %s later: one was due after %s",
+	s.damage(kindCheckpointMissing, c.seq, fmt.Sprintf("no checkpoint covers the entry, although entry %d was written %s later: one was due after %s",
 		s.line.Seq, late.Round(time.Millisecond), c.within))
 	return true
 }

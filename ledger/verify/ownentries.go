@@ -6,9 +6,9 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // checkpointData is the part of a checkpoint entry's data that a verifier reads.
@@ -53,7 +53,7 @@ func (s *chainScan) inside() (stop bool, err error) {
 func (s *chainScan) insideCheckpoint() (stop bool) {
 	inside, err := checkpointIn(&s.line)
 	if err != nil {
-		s.damage(KindBadLine, s.seq, "the checkpoint in the entry is malformed")
+		s.damage(kindBadLine, s.seq, "the checkpoint in the entry is malformed")
 		return true
 	}
 	s.closed = inside.Closed
@@ -64,19 +64,19 @@ func (s *chainScan) insideCheckpoint() (stop bool) {
 	}
 	said, flaw := checkpoint.Read(inside.Note, s.v.keys)
 	if flaw != nil {
-		s.damage(Kind(flaw.Kind), s.seq, "the checkpoint in the entry is invalid: "+flaw.Why)
+		s.damage(flaw.Kind, s.seq, "the checkpoint in the entry is invalid: "+flaw.Why)
 		return true
 	}
 	size := uint64(said.Size) //nolint:gosec // it was read as a size
 	known := size < s.seq && s.seq-size < recentHashes && (size == 0 || s.recent[size%recentHashes] == said.Last)
 	if said.Chain != s.report.Chain || !known || size == s.seq-1 && !s.leftover && said.Root != s.before {
-		s.damage(KindRootMismatch, s.seq, fmt.Sprintf("the checkpoint in the entry does not match the first %d entries", size))
+		s.damage(kindRootMismatch, s.seq, fmt.Sprintf("the checkpoint in the entry does not match the first %d entries", size))
 		return true
 	}
 	s.covered, s.signed = max(s.covered, size), max(s.signed, size)
 	s.report.Inside++
 	if s.unfiled == nil {
-		s.unfiled = &Damage{Kind: KindCheckpointMissing, Chain: s.report.Chain, Seq: s.seq, File: s.at.File, Offset: s.at.Offset,
+		s.unfiled = &Damage{Kind: kindCheckpointMissing, Chain: s.report.Chain, Seq: s.seq, File: s.at.File, Offset: s.at.Offset,
 			Text: "the checkpoint in the entry is not in the chain's file of checkpoints"}
 	}
 	if s.lines.Closed && !s.witnesses[0].debris { // a segment is closed only after the checkpoints in it are durable

@@ -9,9 +9,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
 // pruning is the record of segments that retention removed, from a setting entry.

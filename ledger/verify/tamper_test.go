@@ -10,11 +10,11 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/internal/testing/forge"
 	"github.com/candor-mcp/candor/internal/testing/sweep"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/frontier"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
 // patched is a file system with one file replaced, so that a million variants need no copies of the other files.
@@ -91,7 +91,7 @@ func statesOf(t *testing.T, files fstest.MapFS, c *forge.Chain) []state {
 	if err := v.trust(nil); err != nil {
 		t.Fatal(err)
 	}
-	s := &chainScan{v: v, lines: segment.NewStream(files, c.Name), leaves: frontier.NewLeafHasher(), last: format.Genesis(c.Name)}
+	s := &chainScan{v: v, lines: segment.NewStream(files, c.Name), leaves: tree.NewRecordHasher(), last: format.Genesis(c.Name)}
 	s.report.Chain = c.Name
 	start := 0
 	for _, line := range c.Lines {
@@ -202,7 +202,7 @@ func TestR6EveryTruncationIsFound(t *testing.T) {
 		whole := uint64(bytes.Count(data[:cut], []byte("\n")))
 		switch {
 		case cut < covered:
-			if r.OK || r.Damage[0].Kind != KindTruncated || r.Damage[0].Seq != whole+1 {
+			if r.OK || r.Damage[0].Kind != kindTruncated || r.Damage[0].Seq != whole+1 {
 				t.Fatalf("cut at %d: %v, want truncated at %d", cut, r.Damage, whole+1)
 			}
 		case !r.OK:
@@ -232,7 +232,7 @@ func TestR6TruncatedCheckpointsAreFound(t *testing.T) {
 		r := verifyFiles(t, patched{files, name, &fstest.MapFile{Data: data[:cut]}}, false)
 		switch {
 		case cut < durable-len("---\n"):
-			wantDamage(t, r, KindCheckpointMissing, c.Name, 5)
+			wantDamage(t, r, kindCheckpointMissing, c.Name, 5)
 		case cut < len(data)-len("---\n") && (!r.OK || r.Chains[0].Inside != 1), cut >= len(data)-len("---\n") && !r.OK:
 			t.Fatalf("cut at %d of %d: %+v", cut, len(data), r)
 		}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // Rules of this file: bytes that a crash can leave are not damage, and all other bytes are. A kill leaves a prefix of

@@ -2,8 +2,8 @@
 //
 // # How do I check a ledger?
 //
-// [Dir] reads a folder and returns a [Report]. It changes nothing, takes no lock, and may run while the ledger is written.
-// [Report.OK] is the verdict, and [Report.Damage] says what is wrong, with the chain, the entry and the file.
+// [Dir] reads a folder and returns a [Report]. It changes nothing, takes no lock, and may run while the ledger is
+// written. [Report.OK] is the verdict, and [Report.Damage] says what is wrong, with the chain, the entry and the file.
 //
 // # What do I compare it with?
 //
@@ -28,11 +28,11 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/frontier"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
 // Options configures a verification. The zero value uses the keys and witness copies that the ledger itself names.
@@ -47,12 +47,12 @@ type Options struct {
 	Keys []string
 	// WitnessFS is the file system in which WitnessCopies are names; nil means that of the operating system.
 	WitnessFS fs.FS
-	// Known are entries that the caller knows from elsewhere. A chain must contain them, unless a signed entry records that
-	// retention removed them.
+	// Known are entries that the caller knows from elsewhere. A chain must contain them, unless a signed entry records
+	// that retention removed them.
 	Known []Known
-	// EntriesOnly says that the file system holds the entries of each chain in one file, and nothing else, as the copy of a ledger
-	// in a shared store does. Then the checkpoints in the entries count, a chain that was never written or that retention removed
-	// may be missing, and nothing is excused as the remains of a crash.
+	// EntriesOnly says that the file system holds the entries of each chain in one file, and nothing else, as the copy
+	// of a ledger in a shared store does. Then the checkpoints in the entries count, a chain that was never written or
+	// that retention removed may be missing, and nothing is excused as the remains of a crash.
 	EntriesOnly bool
 	// Progress, if not nil, is called from time to time. It runs on the caller's goroutine.
 	Progress func(Progress)
@@ -276,7 +276,7 @@ func (v *verification) newScan(name string) (*chainScan, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &chainScan{v: v, lines: segment.NewStream(v.fsys, name), leaves: frontier.NewLeafHasher(), last: format.Genesis(name), witnesses: witnesses}
+	s := &chainScan{v: v, lines: segment.NewStream(v.fsys, name), leaves: tree.NewRecordHasher(), last: format.Genesis(name), witnesses: witnesses}
 	s.report.Chain = name
 	return s, nil
 }

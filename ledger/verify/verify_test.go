@@ -20,7 +20,7 @@ func wantOK(t *testing.T, r Report) {
 }
 
 // wantDamage fails the test unless the first damage is of that kind, at that entry of that chain.
-func wantDamage(t *testing.T, r Report, kind Kind, chain string, seq uint64) {
+func wantDamage(t *testing.T, r Report, kind string, chain string, seq uint64) {
 	t.Helper()
 	if r.OK || len(r.Damage) == 0 {
 		t.Fatalf("%s at %s/%d was not found", kind, chain, seq)
@@ -69,37 +69,37 @@ func TestK16EveryKindOfEditNamesItsEntry(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func([][]byte) [][]byte
-		kind   Kind
+		kind   string
 		seq    uint64
 	}{
 		{"an entry is edited", func(l [][]byte) [][]byte {
 			l[10] = bytes.Replace(l[10], []byte("no such"), []byte("No such"), 1)
 			return l
-		}, KindBadHash, at},
-		{"an entry is removed", func(l [][]byte) [][]byte { return append(l[:10:10], l[11:]...) }, KindWrongSeq, at},
-		{"the first of a segment is removed", func(l [][]byte) [][]byte { return l[1:] }, KindWrongSeq, first},
-		{"an entry is there twice", func(l [][]byte) [][]byte { return append(l[:11:11], l[10:]...) }, KindDuplicate, at},
-		{"two entries are swapped", func(l [][]byte) [][]byte { l[10], l[11] = l[11], l[10]; return l }, KindWrongSeq, at},
+		}, kindBadHash, at},
+		{"an entry is removed", func(l [][]byte) [][]byte { return append(l[:10:10], l[11:]...) }, kindWrongSeq, at},
+		{"the first of a segment is removed", func(l [][]byte) [][]byte { return l[1:] }, kindWrongSeq, first},
+		{"an entry is there twice", func(l [][]byte) [][]byte { return append(l[:11:11], l[10:]...) }, kindDuplicate, at},
+		{"two entries are swapped", func(l [][]byte) [][]byte { l[10], l[11] = l[11], l[10]; return l }, kindWrongSeq, at},
 		{"an entry of another chain is put in", func(l [][]byte) [][]byte {
 			return append(l[:10:10], append([][]byte{append(bytes.Clone(b.Lines[3]), '\n')}, l[10:]...)...)
-		}, KindWrongChain, at},
+		}, kindWrongChain, at},
 		{"an entry is replaced by one of another chain", func(l [][]byte) [][]byte {
 			l[10] = append(bytes.Clone(b.Lines[3]), '\n')
 			return l
-		}, KindWrongChain, at},
+		}, kindWrongChain, at},
 		{"an entry is forged, its hash computed", func(l [][]byte) [][]byte {
 			prev := string(l[9][len(l[9])-67 : len(l[9])-3])
 			l[10] = append(forge.Line(a.Name, int64(at), f.Now, prev, "failure", ""), '\n')
 			return l
-		}, KindBrokenLink, at + 1},
+		}, kindBrokenLink, at + 1},
 		{"an entry is forged behind one that links to another", func(l [][]byte) [][]byte {
 			l[10] = append(forge.Line(a.Name, int64(at), f.Now, a.Prev, "failure", ""), '\n')
 			return l
-		}, KindBrokenLink, at},
-		{"a line is no entry", func(l [][]byte) [][]byte { l[10] = []byte("{}\n"); return l }, KindBadLine, at},
-		{"a line is empty", func(l [][]byte) [][]byte { l[10] = []byte("\n"); return l }, KindBadLine, at},
-		{"a line feed is lost", func(l [][]byte) [][]byte { l[10] = l[10][:len(l[10])-1]; return l }, KindBadHash, at},
-		{"the tail of a closed segment is cut", func(l [][]byte) [][]byte { l[12] = l[12][:20]; return l[:13] }, KindTornTail, first + 12},
+		}, kindBrokenLink, at},
+		{"a line is no entry", func(l [][]byte) [][]byte { l[10] = []byte("{}\n"); return l }, kindBadLine, at},
+		{"a line is empty", func(l [][]byte) [][]byte { l[10] = []byte("\n"); return l }, kindBadLine, at},
+		{"a line feed is lost", func(l [][]byte) [][]byte { l[10] = l[10][:len(l[10])-1]; return l }, kindBadHash, at},
+		{"the tail of a closed segment is cut", func(l [][]byte) [][]byte { l[12] = l[12][:20]; return l[:13] }, kindTornTail, first + 12},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestVerifyReportsTimeBackwards(t *testing.T) {
 	a.Fail(3)
 	f.Now = f.Now.Add(-1000000000)
 	a.Fail(1)
-	wantDamage(t, verifyFiles(t, f.FS(), false), KindTimeBackwards, a.Name, 5)
+	wantDamage(t, verifyFiles(t, f.FS(), false), kindTimeBackwards, a.Name, 5)
 }
 
 func TestR6DroppedSegmentIsFound(t *testing.T) {
@@ -128,11 +128,11 @@ func TestR6DroppedSegmentIsFound(t *testing.T) {
 	for i, name := range []string{"/audit-log.000001.jsonl", "/audit-log.000002.jsonl"} {
 		files := f.FS()
 		delete(files, a.Name+name)
-		wantDamage(t, verifyFiles(t, files, false), KindMissingSegment, a.Name, counts[i])
+		wantDamage(t, verifyFiles(t, files, false), kindMissingSegment, a.Name, counts[i])
 	}
 	files := f.FS()
 	delete(files, a.Name+"/audit-log.jsonl")
-	wantDamage(t, verifyFiles(t, files, false), KindTruncated, a.Name, counts[2])
+	wantDamage(t, verifyFiles(t, files, false), kindTruncated, a.Name, counts[2])
 }
 
 func TestR6RollbackIsFoundByWitnessCopy(t *testing.T) {
@@ -150,9 +150,9 @@ func TestR6RollbackIsFoundByWitnessCopy(t *testing.T) {
 	if len(r.Damage) != 2 {
 		t.Fatalf("%v", r.Damage)
 	}
-	wantDamage(t, r, KindMissingChain, d.Name, 0)
+	wantDamage(t, r, kindMissingChain, d.Name, 0)
 	r.Damage = r.Damage[1:]
-	wantDamage(t, r, KindTruncated, b.Name, 36)
+	wantDamage(t, r, kindTruncated, b.Name, 36)
 	wantOK(t, verifyFiles(t, old, false)) // without the witness copy the old state looks valid
 }
 
@@ -164,7 +164,7 @@ func TestR6MissingChainIsFound(t *testing.T) {
 			delete(files, name)
 		}
 	}
-	wantDamage(t, verifyFiles(t, files, false), KindMissingChain, f.Chains[1].Name, 0)
+	wantDamage(t, verifyFiles(t, files, false), kindMissingChain, f.Chains[1].Name, 0)
 }
 
 func TestTruncationFoundByOtherChain(t *testing.T) {
@@ -174,7 +174,7 @@ func TestTruncationFoundByOtherChain(t *testing.T) {
 		l := lineSplit(data)
 		return bytes.Join(l[:len(l)-2], nil)
 	})
-	wantDamage(t, r, KindTruncated, b.Name, uint64(b.Seq))
+	wantDamage(t, r, kindTruncated, b.Name, uint64(b.Seq))
 }
 
 func TestD10DeletedLastEntryIsFound(t *testing.T) {
@@ -186,7 +186,7 @@ func TestD10DeletedLastEntryIsFound(t *testing.T) {
 		l := lineSplit(data)
 		return bytes.Join(l[:4], nil)
 	})
-	wantDamage(t, r, KindTruncated, a.Name, 5)
+	wantDamage(t, r, kindTruncated, a.Name, 5)
 }
 
 func TestVerifyTrustsGivenKeys(t *testing.T) {
@@ -194,7 +194,7 @@ func TestVerifyTrustsGivenKeys(t *testing.T) {
 	other.Public = "candor-ledger+7d3e1f7a+AXz6cB7Ex5kx0aWHn6cG4yGkcM1f6+0XbC6xXr2L0H4S"
 	files := f.FS()
 	delete(files, "keys/signer.pub")
-	wantDamage(t, verifyFiles(t, files, false), KindUnknownKey, f.Chains[0].Name, 0)
+	wantDamage(t, verifyFiles(t, files, false), kindUnknownKey, f.Chains[0].Name, 0)
 	report, err := FS(t.Context(), files, Options{Keys: []string{f.Public}})
 	if err != nil || !report.OK || report.OwnKeys {
 		t.Errorf("%v %+v", err, report.Damage)

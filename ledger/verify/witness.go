@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/segment"
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // witness is a file with signed checkpoints of a chain: the chain's own file, or a witness copy that many chains
@@ -36,7 +36,7 @@ func (w *witness) look() (*checkpoint.Statement, *Damage, error) {
 		case errors.Is(err, io.EOF):
 			return nil, nil, nil
 		case errors.Is(err, segment.ErrCorrupt):
-			return nil, w.damage(KindBadSignature, offset, err.Error()), nil
+			return nil, w.damage(kindBadSignature, offset, err.Error()), nil
 		case err != nil:
 			return nil, nil, fmt.Errorf("reading checkpoints in %s: %w", w.notes.Name, err)
 		}
@@ -73,14 +73,14 @@ func (w *witness) read(text string, offset int64, whole bool) (damage *Damage, s
 		return nil, true
 	}
 	if flaw != nil {
-		return w.damage(Kind(flaw.Kind), offset, "invalid checkpoint: "+flaw.Why), false
+		return w.damage(flaw.Kind, offset, "invalid checkpoint: "+flaw.Why), false
 	}
 	if !whole {
 		w.notes.Accept()
 	}
 	s.File, s.Offset = w.notes.Name, offset
 	if s.Chain != w.chain {
-		return w.damage(KindWrongChain, offset, "a checkpoint of chain "+s.Chain+" in the wrong file"), false
+		return w.damage(kindWrongChain, offset, "a checkpoint of chain "+s.Chain+" in the wrong file"), false
 	}
 	w.due = &s
 	return nil, false
@@ -99,7 +99,7 @@ func (w *witness) done() {
 // holds reports whether a text is among the last that were compared.
 func (w *witness) holds(text string) bool { return slices.Contains(w.recent, text) }
 
-func (w *witness) damage(kind Kind, offset int64, text string) *Damage {
+func (w *witness) damage(kind string, offset int64, text string) *Damage {
 	return &Damage{Kind: kind, Chain: w.chain, File: w.notes.Name, Offset: offset, Text: text}
 }
 

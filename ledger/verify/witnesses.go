@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/candor-mcp/candor/internal/checkpoint"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // maxNamedCopies limits the witness copies that chains may name, so that a ledger that was tampered with cannot keep a
@@ -65,7 +65,7 @@ func (v *verification) openCopy(p *checkpoint.File) error {
 		return err
 	}
 	if flaw != nil {
-		v.report.Damage = append(v.report.Damage, Damage{Kind: Kind(flaw.Kind), File: p.Name, Offset: flaw.Offset, Text: flaw.Why})
+		v.report.Damage = append(v.report.Damage, Damage{Kind: flaw.Kind, File: p.Name, Offset: flaw.Offset, Text: flaw.Why})
 	}
 	v.report.WitnessCopies = append(v.report.WitnessCopies, p.Name)
 	return nil

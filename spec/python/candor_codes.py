@@ -324,6 +324,7 @@ class Code:
     aliases: tuple[str, ...]  # other spellings that servers use
     message: str  # the public sentence
     action: str  # what to do
+    effect: Optional[str] = None  # "none": the call was refused before it began, or rolled back
 
     @property
     def id(self) -> str:
@@ -356,14 +357,14 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_INVALID_PARAMS", "common", 1000, 1000, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "A parameter is missing or does not fit.",
-        "Correct the parameters named in this error and send a new call.",
+        "A parameter is missing or invalid.",
+        "Correct the parameters named in this error and send a new call.", effect="none",
     ),
     Code(
         "E_TIMEOUT", "common", 1001, 1001, Class.TIMEOUT,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "The operation did not finish in time.",
-        "Wait a second and send the same call again; if it keeps timing out, ask for less work per call.",
+        "Wait a second and send the same call again; if it keeps timing out, request less work per call.",
     ),
     Code(
         "E_LIMIT_EXCEEDED", "common", 1002, 1002, Class.TOO_LARGE,
@@ -387,13 +388,13 @@ CODES: tuple[Code, ...] = (
         "E_INPUT_TOO_LARGE", "common", 1005, 1005, Class.TOO_LARGE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "An input is larger than the server accepts.",
-        "Shorten the input to the size named in this error, or split it over several calls.",
+        "Shorten the input to the size named in this error, or split it into several calls.",
     ),
     Code(
         "E_UNSUPPORTED", "common", 1006, 1006, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The server does not offer this operation.",
-        "Look up which methods the server lists and use one of those.",
+        "Use one of the methods that the server lists.",
     ),
     Code(
         "E_PY_EXEC_FAIL", "python", 2000, 2000, Class.BAD_REQUEST,
@@ -405,7 +406,7 @@ CODES: tuple[Code, ...] = (
         "E_PY_SECURITY", "python", 2001, 2001, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The Python code uses something the sandbox forbids.",
-        "Remove the forbidden import or operation named in this error and send code that does without it.",
+        "Remove the forbidden import or operation named in this error and send the code again.",
     ),
     Code(
         "E_PY_TIMEOUT", "python", 2002, 2002, Class.TIMEOUT,
@@ -422,7 +423,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_PY_INVALID_PARAMS", "python", 2004, 2004, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The parameters for the Python run do not fit.",
+        "The parameters for the Python run are invalid.",
         "Correct the parameters named in this error and send a new call.",
     ),
     Code(
@@ -435,7 +436,7 @@ CODES: tuple[Code, ...] = (
         "E_PW_LAUNCH", "playwright", 2101, 2101, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", ("E_PW_BROWSER_LAUNCH", ),
         "Playwright could not start a browser.",
-        "Wait a second and send the call again; if it persists, ask the operator to check the browser installation.",
+        "Wait a second and send the call again; if it persists, ask the operator to check the browser installation.", effect="none",
     ),
     Code(
         "E_PW_TIMEOUT", "playwright", 2102, 2102, Class.TIMEOUT,
@@ -459,7 +460,7 @@ CODES: tuple[Code, ...] = (
         "E_PT_LAUNCH", "puppeteer", 2201, 2201, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", ("E_PT_BROWSER_LAUNCH", ),
         "Puppeteer could not start a browser.",
-        "Wait a second and send the call again; if it persists, ask the operator to check the browser installation.",
+        "Wait a second and send the call again; if it persists, ask the operator to check the browser installation.", effect="none",
     ),
     Code(
         "E_PT_TIMEOUT", "puppeteer", 2202, 2202, Class.TIMEOUT,
@@ -489,12 +490,12 @@ CODES: tuple[Code, ...] = (
         "E_KG_FULL", "kg", 2400, 2400, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_IMMEDIATE, None, Status.ACTIVE, "0.1.0", (),
         "The knowledge graph is full.",
-        "Send the call again, because other callers remove triples too; if it stays full, remove some yourself.",
+        "Send the call again, because other callers remove triples too; if it stays full, remove some yourself.", effect="none",
     ),
     Code(
         "E_KG_INVALID_TRIPLE", "kg", 2401, 2401, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The triple is not complete.",
+        "The triple is incomplete.",
         "Give subject, predicate and object as non-empty texts and send a new call.",
     ),
     Code(
@@ -512,14 +513,14 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_FS_NOT_FOUND", "filesystem", 2502, 2502, Class.NOT_FOUND,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "There is no file or folder at this path.",
+        "No file or folder exists at this path.",
         "List the parent folder and name something that exists.",
     ),
     Code(
         "E_FS_WRITE_TOO_LARGE", "filesystem", 2503, 2503, Class.TOO_LARGE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The content to write is larger than allowed.",
-        "Shorten the content to the size named in this error, or split it over several files.",
+        "Shorten the content to the size named in this error, or split it into several files.", effect="none",
     ),
     Code(
         "E_SQL_CONN", "sql", 2600, 2600, Class.UNAVAILABLE,
@@ -542,7 +543,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_NOTION_RATE", "notion", 2701, 2701, Class.RATE_LIMITED,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
-        "Notion asks for fewer calls.",
+        "Notion limits the rate of calls.",
         "Wait as long as the retry advice says, then send the same call again.",
     ),
     Code(
@@ -578,7 +579,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_TAVILY_RATE", "tavily", 2801, 2801, Class.RATE_LIMITED,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", ("E_TV_QUOTA", ),
-        "Tavily asks for fewer searches.",
+        "Tavily limits the rate of searches.",
         "Wait as long as the retry advice says, then send the same search again.",
     ),
     Code(
@@ -602,7 +603,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_TAVILY_INVALID_PARAMS", "tavily", 2805, 2805, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", ("E_TV_INVALID_PARAMS", ),
-        "The search parameters do not fit.",
+        "The search parameters are invalid.",
         "Correct the parameters named in this error and send a new search.",
     ),
     Code(
@@ -614,14 +615,14 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_MISC", "misc", 2900, 2900, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
-        "Something failed that has no code of its own yet.",
+        "The failure does not have its own code yet.",
         "Report it with the reference, so that it can be given a code.",
     ),
     Code(
         "E_RL_EXCEEDED", "rate-limit", 3000, 3000, Class.RATE_LIMITED,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "Too many calls arrived in a short time.",
-        "Wait as long as the retry advice says, then send the same call again, and space later calls out.",
+        "Wait as long as the retry advice says, then send the same call again, and space later calls out.", effect="none",
     ),
     Code(
         "E_GH_AUTH_MISSING", "github", 3100, 3100, Class.PRECONDITION,
@@ -650,7 +651,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_GH_RATE_LIMIT", "github", 3104, 3104, Class.RATE_LIMITED,
         RetryKind.RETRYABLE_AFTER_MS, 60000, Status.ACTIVE, "0.1.0", (),
-        "GitHub asks for fewer calls.",
+        "GitHub limits the rate of calls.",
         "Wait as long as the retry advice says, then send the same call again.",
     ),
     Code(
@@ -687,7 +688,7 @@ CODES: tuple[Code, ...] = (
         "INVALID_INPUT_TYPE", "kaiza", 3203, 3203, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "An argument has the wrong type.",
-        "Give the argument named in this error the type it asks for and make a new call.",
+        "Change the argument named in this error to the expected type and make a new call.",
     ),
     Code(
         "INVALID_INPUT_FORMAT", "kaiza", 3204, 3204, Class.BAD_REQUEST,
@@ -711,7 +712,7 @@ CODES: tuple[Code, ...] = (
         "UNAUTHORIZED_ACTION", "kaiza", 3207, 3207, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The current role may not do this.",
-        "Check the role and permissions of the session; use a tool meant for this role, or let a session with the right role do it.",
+        "Check the role and permissions of the session; use a tool meant for this role, or have a session with the right role do it.",
     ),
     Code(
         "INSUFFICIENT_PERMISSIONS", "kaiza", 3208, 3208, Class.DENIED,
@@ -723,13 +724,13 @@ CODES: tuple[Code, ...] = (
         "ROLE_MISMATCH", "kaiza", 3209, 3209, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The role named in the call is not the role of the session.",
-        "Leave the role out, or begin a session with the role you need.",
+        "Omit the role, or begin a session with the role you need.",
     ),
     Code(
         "INVALID_PATH", "kaiza", 3210, 3210, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The path is malformed.",
-        "Name a path relative to the workspace, as a plain text without control characters.",
+        "Use a path that this tool accepts: list the folder first, and name a path from that list.",
     ),
     Code(
         "PATH_NOT_FOUND", "kaiza", 3211, 3211, Class.NOT_FOUND,
@@ -740,7 +741,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "PATH_TRAVERSAL_BLOCKED", "kaiza", 3212, 3212, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The path climbs out of its folder with \"..\".",
+        "The path leaves its folder through \"..\".",
         "Name the path without \"..\" segments.",
     ),
     Code(
@@ -758,14 +759,14 @@ CODES: tuple[Code, ...] = (
     Code(
         "FILE_ALREADY_EXISTS", "kaiza", 3215, 3215, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The file exists already.",
+        "The file already exists.",
         "Read the file, then change it by a patch, or choose another name.",
     ),
     Code(
         "FILE_READ_FAILED", "kaiza", 3216, 3216, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The file could not be read.",
-        "Tell the operator, with the reference; go on with other files.",
+        "Tell the operator, with the reference; continue with other files.",
     ),
     Code(
         "FILE_WRITE_FAILED", "kaiza", 3217, 3217, Class.INTERNAL,
@@ -777,13 +778,13 @@ CODES: tuple[Code, ...] = (
         "PATCH_INVALID", "kaiza", 3218, 3218, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The patch is malformed.",
-        "Create the patch anew as a unified diff against the current file.",
+        "Create the patch again as a unified diff against the current file.",
     ),
     Code(
         "PATCH_APPLY_FAILED", "kaiza", 3219, 3219, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The patch does not fit the current file.",
-        "Read the file again and create the patch against what it holds now.",
+        "Read the file again and create the patch against its current content.",
     ),
     Code(
         "HASH_MISMATCH", "kaiza", 3220, 3220, Class.CONFLICT,
@@ -848,19 +849,19 @@ CODES: tuple[Code, ...] = (
     Code(
         "SELF_AUDIT_FAILURE", "kaiza", 3230, 3230, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The server found a fault in itself and refuses to work.",
+        "The server failed its self-check and refuses all calls.",
         "Tell the operator; the fault must be repaired and the server restarted.",
     ),
     Code(
         "AUDIT_LOG_FAILED", "kaiza", 3231, 3231, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", ("AUDIT_APPEND_FAILED", ),
-        "The trail could not be written, so the action was not done.",
+        "The audit trail could not be written, so nothing was done.",
         "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
     ),
     Code(
         "AUDIT_LOCK_FAILED", "kaiza", 3232, 3232, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
-        "The trail is held by another writer, so the action was not done.",
+        "The audit trail is locked by another writer, so nothing was done.",
         "Wait a second and send the same call again; if it persists, tell the operator.",
     ),
     Code(
@@ -873,13 +874,13 @@ CODES: tuple[Code, ...] = (
         "UNKNOWN_TOOL_FAILURE", "kaiza", 3234, 3234, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The workspace tool failed without saying why.",
-        "Report it with the reference, and look at the state before you go on.",
+        "Report it with the reference, and check the state before you continue.",
     ),
     Code(
         "VALIDATION_ERROR", "workrail", 3300, 3300, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The input of the workflow tool is not valid.",
-        "Correct every field listed in this error and make a new call.",
+        "Correct all fields listed in this error and make a new call.", effect="none",
     ),
     Code(
         "NOT_FOUND", "workrail", 3301, 3301, Class.NOT_FOUND,
@@ -891,73 +892,73 @@ CODES: tuple[Code, ...] = (
         "PRECONDITION_FAILED", "workrail", 3302, 3302, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The workflow is not in a state that allows this.",
-        "Do what this error asks for, or begin the workflow anew with start_workflow.",
+        "Do what this error asks for, or start the workflow again with start_workflow.",
     ),
     Code(
         "TIMEOUT", "workrail", 3303, 3303, Class.TIMEOUT,
         RetryKind.RETRYABLE_IMMEDIATE, None, Status.ACTIVE, "0.1.0", (),
         "The workflow took too long to load.",
-        "Send the same call again.",
+        "Send the same call again.", effect="none",
     ),
     Code(
         "INTERNAL_ERROR", "workrail", 3304, 3304, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The workflow engine met an unexpected error.",
-        "Report it with the reference; the workflow stands where it stood.",
+        "Report it with the reference; the workflow is unchanged.",
     ),
     Code(
         "TOKEN_INVALID_FORMAT", "workrail", 3305, 3305, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The token is not well formed.",
+        "The token is malformed.",
         "Copy the token exactly as it was returned; tokens are opaque and cannot be edited or made up.",
     ),
     Code(
         "TOKEN_UNSUPPORTED_VERSION", "workrail", 3306, 3306, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The token is of a version that is not supported.",
-        "Begin the workflow anew with start_workflow to receive a current token.",
+        "The version of the token is not supported.",
+        "Start the workflow again with start_workflow to receive a current token.",
     ),
     Code(
         "TOKEN_BAD_SIGNATURE", "workrail", 3307, 3307, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The signature of the token is wrong.",
-        "Copy the token exactly as it was returned; if it is old, begin the workflow anew with start_workflow.",
+        "Copy the token exactly as it was returned; if it is old, start the workflow again with start_workflow.",
     ),
     Code(
         "TOKEN_SCOPE_MISMATCH", "workrail", 3308, 3308, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The token is not meant for this use.",
+        "The token cannot be used for this call.",
         "Use the token that the last answer gave for this kind of call and this session.",
     ),
     Code(
         "TOKEN_UNKNOWN_NODE", "workrail", 3309, 3309, Class.NOT_FOUND,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "No stored workflow state belongs to this token.",
-        "Begin the workflow anew with start_workflow.",
+        "Start the workflow again with start_workflow.",
     ),
     Code(
         "TOKEN_WORKFLOW_HASH_MISMATCH", "workrail", 3310, 3310, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The workflow has changed since the token was issued.",
-        "Begin the workflow anew with start_workflow, which pins the current version.",
+        "Start the workflow again with start_workflow, which pins the current version.",
     ),
     Code(
         "TOKEN_SESSION_LOCKED", "workrail", 3311, 3311, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "Another operation is changing this session.",
-        "Wait a second and send the same call again.",
+        "Wait a second and send the same call again.", effect="none",
     ),
     Code(
         "SESSION_NOT_HEALTHY", "workrail", 3312, 3312, Class.CORRUPT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The stored data of this session are damaged.",
-        "Stop using the session: export a read-only view of what is left, and begin the workflow anew.",
+        "The stored data of this session is damaged.",
+        "Stop using the session: export a read-only view of what is left, and start the workflow again.",
     ),
     Code(
         "USER_ONLY_DEPENDENCY", "blockers", 3400, 3400, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The step waits for something only a person can provide.",
-        "Ask the user for what the step names and hand it over with the retry token.",
+        "Ask the user for what the step names and send it with the retry token.",
     ),
     Code(
         "MISSING_REQUIRED_OUTPUT", "blockers", 3401, 3401, Class.BAD_REQUEST,
@@ -992,44 +993,44 @@ CODES: tuple[Code, ...] = (
     Code(
         "REQUIRED_CAPABILITY_UNKNOWN", "blockers", 3406, 3406, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "It is not known whether a capability the step needs is there.",
-        "Find out whether the capability is available and say so in the context.",
+        "It is unknown whether a capability that the step needs is available.",
+        "Find out whether the capability is available and state it in the context.",
     ),
     Code(
         "REQUIRED_CAPABILITY_UNAVAILABLE", "blockers", 3407, 3407, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A capability the step needs is not available here.",
-        "Choose a workflow that does without the capability, or run this one where it is available.",
+        "Choose a workflow that does not need the capability, or run this one where it is available.",
     ),
     Code(
         "INVARIANT_VIOLATION", "blockers", 3408, 3408, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The step would break a rule of the workflow engine.",
-        "Report it with the reference; the workflow stands where it stood.",
+        "Report it with the reference; the workflow is unchanged.",
     ),
     Code(
         "STORAGE_CORRUPTION_DETECTED", "blockers", 3409, 3409, Class.CORRUPT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The stored state of this step is damaged.",
-        "Stop using this run, export what is left and begin the workflow anew.",
+        "Stop using this run, export what is left and start the workflow again.",
     ),
     Code(
         "INVALID_PARAMS", "dual", 3500, 3500, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The parameters of the tool are not valid.",
-        "Correct the fields listed in this error and make a new call.",
+        "Correct the fields listed in this error and make a new call.", effect="none",
     ),
     Code(
         "HANDLER_ERROR", "dual", 3501, 3501, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The tool broke while handling the call.",
+        "The tool failed while handling the call.",
         "Report it with the reference; if this error names a more exact code, act on that one.",
     ),
     Code(
         "ERR_VALIDATION", "dual", 3502, 3502, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The task is not valid as given.",
-        "Correct the fields named in this error and create the task anew.",
+        "The task is not valid.",
+        "Correct the fields named in this error and create the task again.",
     ),
     Code(
         "ERR_NOT_FOUND", "dual", 3503, 3503, Class.NOT_FOUND,
@@ -1041,19 +1042,19 @@ CODES: tuple[Code, ...] = (
         "ERR_WRITEBACK_REQUIRED", "dual", 3504, 3504, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The task cannot be finished before its thoughts are recorded.",
-        "Record at least one thought for the task with thought_record first, then set it to DONE.",
+        "Record at least one thought for the task with thought_record first, then set it to DONE.", effect="none",
     ),
     Code(
         "ERR_INVALID_TRANSITION", "dual", 3505, 3505, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The task cannot change from its present status to this one.",
-        "Choose one of the allowed statuses listed in this error.",
+        "The task cannot change from its current status to this one.",
+        "Choose one of the allowed statuses listed in this error.", effect="none",
     ),
     Code(
         "ERR_SESSION_EXISTS", "dual", 3506, 3506, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "A session with this id exists already.",
-        "Use another session id, or leave it out to be given one.",
+        "A session with this id already exists.",
+        "Use another session id, or omit it to get a new one.",
     ),
     Code(
         "ERR_SESSION_NOT_FOUND", "dual", 3507, 3507, Class.NOT_FOUND,
@@ -1064,7 +1065,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "ERR_ALREADY_FINALIZED", "dual", 3508, 3508, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The session is finalized already.",
+        "The session is already finalized.",
         "Read its root with merkle_root; a finalized session takes no more records.",
     ),
     Code(
@@ -1088,8 +1089,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "ALREADY_VOTED", "dual", 3512, 3512, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "This voter has voted in this round already.",
-        "Read the state of the round; the first vote stands.",
+        "This voter has already voted in this round.",
+        "Read the state of the round; the first vote counts.",
     ),
     Code(
         "INVALID_KEY", "dual", 3513, 3513, Class.BAD_REQUEST,
@@ -1106,31 +1107,31 @@ CODES: tuple[Code, ...] = (
     Code(
         "TOOL_NOT_ADMITTED", "dual", 3515, 3515, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", ("ToolNotAdmittedError", ),
-        "The mode of the server does not admit this tool.",
-        "Use a tool that the present mode admits, or ask the operator to change the mode.",
+        "The mode of the server does not permit this tool.",
+        "Use a tool that the current mode permits, or ask the operator to change the mode.", effect="none",
     ),
     Code(
         "TOOL_LOCK_TIMEOUT", "dual", 3516, 3516, Class.TIMEOUT,
         RetryKind.RETRYABLE_AFTER_MS, 500, Status.ACTIVE, "0.1.0", (),
         "The tool was busy with another call for too long.",
-        "Wait as long as the retry advice says, then send the same call again.",
+        "Wait as long as the retry advice says, then send the same call again.", effect="none",
     ),
     Code(
         "DB_BUSY", "dual", 3517, 3517, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 250, Status.ACTIVE, "0.1.0", (),
         "The database is busy.",
-        "Wait as long as the retry advice says, then send the same call again.",
+        "Wait as long as the retry advice says, then send the same call again.", effect="none",
     ),
     Code(
         "DB_FULL", "dual", 3518, 3518, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
-        "The database has no room left.",
-        "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.",
+        "The database is full.",
+        "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.", effect="none",
     ),
     Code(
         "UNIQUE_VIOLATION", "dual", 3519, 3519, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "A record with this identity exists already.",
+        "A record with this identity already exists.",
         "Read the existing record, or use another identity.",
     ),
     Code(
@@ -1143,7 +1144,7 @@ CODES: tuple[Code, ...] = (
         "UNKNOWN_TOOL_FAILURE", "candor", 4001, 4001, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The tool reported a failure without saying why.",
-        "Look at the tool's own words, and report it with the reference.",
+        "Read the tool's own message, and report it with the reference.",
     ),
     Code(
         "UNCODED_ERROR", "candor", 4002, 4002, Class.INTERNAL,
@@ -1173,19 +1174,19 @@ CODES: tuple[Code, ...] = (
         "METHOD_NOT_FOUND", "candor", 4007, -32601, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The server does not offer this method.",
-        "Use only methods of the capabilities that the server announced.",
+        "Use only methods of the capabilities that the server announced.", effect="none",
     ),
     Code(
         "INVALID_REQUEST_PARAMS", "candor", 4008, -32602, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The parameters of the request do not fit its method.",
-        "Correct the parameters named in this error and send a new request.",
+        "The parameters of the request are invalid for its method.",
+        "Correct the parameters named in this error and send a new request.", effect="none",
     ),
     Code(
         "TOOL_NOT_FOUND", "candor", 4009, -32602, Class.NOT_FOUND,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "No tool has this name.",
-        "Call tools/list and use a name from its answer.",
+        "Call tools/list and use a name from its answer.", effect="none",
     ),
     Code(
         "RESOURCE_NOT_FOUND", "candor", 4010, -32602, Class.NOT_FOUND,
@@ -1203,18 +1204,18 @@ CODES: tuple[Code, ...] = (
         "INVALID_CURSOR", "candor", 4012, -32602, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The page cursor is not valid.",
-        "Begin the list anew without a cursor.",
+        "Start the list again without a cursor.",
     ),
     Code(
         "INVALID_ARGUMENTS", "candor", 4013, 4013, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The arguments do not fit the tool.",
-        "Correct every argument listed in this error and make a new call.",
+        "The arguments do not match the input schema of the tool.",
+        "Correct all arguments listed in this error and make a new call.", effect="none",
     ),
     Code(
         "OUTPUT_INVALID", "candor", 4014, 4014, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The result of the tool breaks its own output schema.",
+        "The result of the tool does not match its output schema.",
         "Report it to the author of the server; the tool may have had its effect already.",
     ),
     Code(
@@ -1245,25 +1246,25 @@ CODES: tuple[Code, ...] = (
         "BATCH_UNSUPPORTED", "candor", 4019, -32600, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "Batches are not supported.",
-        "Send each request as its own message.",
+        "Send each request as its own message.", effect="none",
     ),
     Code(
         "DUPLICATE_REQUEST_ID", "candor", 4020, -32600, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A request with this id is still open.",
-        "Use an id that no open request of this connection has.",
+        "Use an id that no open request of this connection has.", effect="none",
     ),
     Code(
         "NOT_INITIALIZED", "candor", 4021, -32600, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The connection has not been initialized.",
-        "Send initialize first, and notifications/initialized after its answer.",
+        "Send initialize first, and notifications/initialized after its answer.", effect="none",
     ),
     Code(
         "HEADER_MISMATCH", "candor", 4022, -32020, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A header does not agree with the body of the request.",
-        "Give method, name and protocol version the same values in the headers as in the body.",
+        "Send the same method, name and protocol version in the headers as in the body.", effect="none",
     ),
     Code(
         "CAPABILITY_REQUIRED", "candor", 4023, -32021, Class.PRECONDITION,
@@ -1275,19 +1276,19 @@ CODES: tuple[Code, ...] = (
         "PROTOCOL_VERSION_UNSUPPORTED", "candor", 4024, -32022, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The protocol version is not supported.",
-        "Use one of the supported versions listed in this error.",
+        "Use one of the supported versions listed in this error.", effect="none",
     ),
     Code(
         "MALFORMED_MESSAGE", "candor", 4025, -32600, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The message follows no form the protocol knows.",
-        "Send either a request, a notification or a response, with only the members it may have.",
+        "The message is not a request, a notification or a response.",
+        "Send a request, a notification or a response, with only the members it may have.",
     ),
     Code(
         "STRAY_ANSWER", "candor", 4026, 4026, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The answer belongs to no call that is open.",
-        "Report it to the author of the server, with the reference; the call it was taken for is still open.",
+        "The answer does not belong to an open call.",
+        "Report it to the author of the server, with the reference; the call is still open.",
     ),
     Code(
         "UNAUTHENTICATED", "candor", 4030, 4030, Class.DENIED,
@@ -1305,25 +1306,25 @@ CODES: tuple[Code, ...] = (
         "NOT_FOUND", "candor", 4032, 4032, Class.NOT_FOUND,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The requested object does not exist.",
-        "Look up what exists, and name one of those.",
+        "List the existing objects and name one of them.",
     ),
     Code(
         "ALREADY_EXISTS", "candor", 4033, 4033, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The object to create exists already.",
-        "Use what exists, or choose another name.",
+        "The object to create already exists.",
+        "Use the existing object, or choose another name.",
     ),
     Code(
         "CONFLICT", "candor", 4034, 4034, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The state has changed in the meantime.",
-        "Read the current state and redo the change on top of it.",
+        "The state has changed since it was read.",
+        "Read the current state and apply the change to it again.",
     ),
     Code(
         "PRECONDITION_FAILED", "candor", 4035, 4035, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "Something else has to happen first.",
-        "Do first what this error names, then make this call.",
+        "Do what this error names first, then make this call.",
     ),
     Code(
         "CONFIGURATION_MISSING", "candor", 4036, 4036, Class.PRECONDITION,
@@ -1347,13 +1348,13 @@ CODES: tuple[Code, ...] = (
         "RATE_LIMITED", "candor", 4039, 4039, Class.RATE_LIMITED,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "Too many calls in a short time.",
-        "Wait as long as the retry advice says, then send the same call again.",
+        "Wait as long as the retry advice says, then send the same call again.", effect="none",
     ),
     Code(
         "QUOTA_EXCEEDED", "candor", 4040, 4040, Class.RATE_LIMITED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The quota is used up.",
-        "Tell the user that the quota is used up; it has to be raised or to start a new period.",
+        "Tell the user that the quota is used up; raise it, or wait for the next period.",
     ),
     Code(
         "TIMEOUT", "candor", 4041, 4041, Class.TIMEOUT,
@@ -1365,7 +1366,7 @@ CODES: tuple[Code, ...] = (
         "CANCELLED", "candor", 4042, 4042, Class.CANCELLED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The call was cancelled.",
-        "Go on without the result; make a new call only if it is still wanted.",
+        "Continue without the result; make a new call only if it is still needed.",
     ),
     Code(
         "TOO_LARGE", "candor", 4043, 4043, Class.TOO_LARGE,
@@ -1377,7 +1378,7 @@ CODES: tuple[Code, ...] = (
         "UNSUPPORTED", "candor", 4044, 4044, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "This is not supported here.",
-        "Choose another way; the tool's description says what is supported.",
+        "Use another approach; the tool's description lists what is supported.",
     ),
     Code(
         "UNAVAILABLE", "candor", 4045, 4045, Class.UNAVAILABLE,
@@ -1388,8 +1389,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "DATA_CORRUPT", "candor", 4046, 4046, Class.CORRUPT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "Stored data are damaged.",
-        "Stop changing these data and tell the operator.",
+        "Stored data is damaged.",
+        "Stop changing this data and tell the operator.",
     ),
     Code(
         "DISK_FULL", "candor", 4047, 4047, Class.UNAVAILABLE,
@@ -1424,14 +1425,14 @@ CODES: tuple[Code, ...] = (
     Code(
         "UPSTREAM_NOT_FOUND", "candor", 4054, 4054, Class.NOT_FOUND,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The service behind the tool has no such thing.",
-        "Look up what exists there, and name one of those.",
+        "The service behind the tool did not find this.",
+        "List the objects that exist there and name one of them.",
     ),
     Code(
         "UPSTREAM_CONFLICT", "candor", 4055, 4055, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The service behind the tool reports a conflict.",
-        "Read the current state from the service and redo the change on top of it.",
+        "Read the current state from the service and apply the change to it again.",
     ),
     Code(
         "UPSTREAM_REJECTED", "candor", 4056, 4056, Class.BAD_REQUEST,
@@ -1442,7 +1443,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "UPSTREAM_RATE_LIMITED", "candor", 4057, 4057, Class.RATE_LIMITED,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
-        "The service behind the tool asks for fewer calls.",
+        "The service behind the tool limits the rate of calls.",
         "Wait as long as the retry advice says, then send the same call again.",
     ),
     Code(
@@ -1460,13 +1461,13 @@ CODES: tuple[Code, ...] = (
     Code(
         "UPSTREAM_BAD_RESPONSE", "candor", 4060, 4060, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
-        "The service behind the tool answered with something unreadable.",
+        "The service behind the tool sent an unreadable answer.",
         "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
     ),
     Code(
         "UPSTREAM_GONE", "candor", 4065, 4065, Class.UNAVAILABLE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The server went away while the call was open.",
+        "The server exited or disconnected during the call.",
         "Check whether the call took effect before making a new one.",
     ),
     Code(
@@ -1479,73 +1480,73 @@ CODES: tuple[Code, ...] = (
         "CALL_TIMEOUT", "candor", 4067, 4067, Class.TIMEOUT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The call did not finish before its deadline.",
-        "Check whether the call took effect before making a new one; ask for less work per call.",
+        "Check whether the call took effect before making a new one; request less work per call.",
     ),
     Code(
         "CIRCUIT_OPEN", "candor", 4068, 4068, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
         "The server failed too often and is not called for a while.",
-        "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
+        "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.", effect="none",
     ),
     Code(
         "RETRY_EXHAUSTED", "candor", 4069, 4069, Class.UNAVAILABLE,
         RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
-        "The call failed as often as it may be attempted.",
+        "All permitted attempts of the call failed.",
         "Stop calling for now, and tell the operator.",
     ),
     Code(
         "REPEATED_FAILURE", "candor", 4070, 4070, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "This call keeps failing in the same way.",
-        "Change the approach: read the earlier error and act on it, or use another tool.",
+        "Change the approach: read the earlier error and act on it, or use another tool.", effect="none",
     ),
     Code(
         "TOO_MANY_CALLS", "candor", 4071, 4071, Class.RATE_LIMITED,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "Too many calls are open.",
-        "Wait as long as the retry advice says, then send the same call again; keep fewer calls open.",
+        "Wait as long as the retry advice says, then send the same call again; keep fewer calls open.", effect="none",
     ),
     Code(
         "TOO_MANY_SESSIONS", "candor", 4072, 4072, Class.RATE_LIMITED,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
         "Too many sessions are open.",
-        "Wait as long as the retry advice says, then send the same call again; close sessions that are not needed.",
+        "Wait as long as the retry advice says, then send the same call again; close sessions that are not needed.", effect="none",
     ),
     Code(
         "GATEWAY_DRAINING", "candor", 4073, 4073, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 2000, Status.ACTIVE, "0.1.0", (),
         "The gateway is shutting down.",
-        "Wait as long as the retry advice says, then connect anew and send the same call.",
+        "Wait as long as the retry advice says, then connect again and send the same call.", effect="none",
     ),
     Code(
         "HOST_REFUSED", "candor", 4074, 4074, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The Host header is not one this server answers to.",
-        "Connect by a name on the list of allowed hosts, or ask the operator to add this one.",
+        "This server does not accept the Host header.",
+        "Connect by a name on the list of allowed hosts, or ask the operator to add this one.", effect="none",
     ),
     Code(
         "ORIGIN_REFUSED", "candor", 4075, 4075, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "Requests from this origin are not allowed.",
-        "Ask the operator to add the origin to the list of allowed ones.",
+        "Ask the operator to add the origin to the list of allowed ones.", effect="none",
     ),
     Code(
         "TOKEN_REQUIRED", "candor", 4076, 4076, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "An access token is required.",
-        "Send the token in the Authorization header; ask the operator for one.",
+        "Send the token in the Authorization header; ask the operator for one.", effect="none",
     ),
     Code(
         "METHOD_NOT_ALLOWED", "candor", 4077, 4077, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The HTTP method is not allowed here.",
-        "Use a method listed in the Allow header.",
+        "Use a method listed in the Allow header.", effect="none",
     ),
     Code(
         "MEDIA_TYPE_UNSUPPORTED", "candor", 4078, 4078, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The content type is not supported.",
-        "Send application/json, and accept both application/json and text/event-stream.",
+        "Send application/json, and accept both application/json and text/event-stream.", effect="none",
     ),
     Code(
         "CONFIG_INVALID", "candor", 4079, 4079, Class.PRECONDITION,
@@ -1563,13 +1564,25 @@ CODES: tuple[Code, ...] = (
         "PROBE_UNSAFE_CALL", "candor", 4086, 4086, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
         "The probe does not make calls that could change something.",
-        "Permit the tool by name if it may be called, or leave it out.",
+        "Permit the tool by name if it may be called, or exclude it.", effect="none",
     ),
     Code(
         "LEDGER_DAMAGED", "candor", 4090, 4090, Class.CORRUPT,
         RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
         "The ledger is damaged.",
         "Stop writing to this chain, keep the file as evidence and tell the operator.",
+    ),
+    Code(
+        "AUDIT_LOG_FAILED", "candor", 4091, 4091, Class.UNAVAILABLE,
+        RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
+        "The ledger could not be written, so the call was not made.",
+        "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
+    ),
+    Code(
+        "AUDIT_LOCK_FAILED", "candor", 4092, 4092, Class.UNAVAILABLE,
+        RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
+        "The ledger is held by another writer, so the call was not made.",
+        "Wait a second and send the same call again; if it persists, tell the operator.",
     ),
 )
 """Every registered code, in the order of numbers."""
@@ -1683,19 +1696,24 @@ def read_candor_error(value: object) -> Optional[dict[str, Any]]:
     """Read a canonical error, also one of a later version of the contract.
 
     A code that is not registered is kept as it is: its class and its retry advice are what to act on. A class that is not known is
-    read as "internal". Anything else is None, and so is a registered code with another class or number than the catalogue's.
+    read as "internal". In the brief form, which has only code, class, retry and ref, the message is that of the code. Anything else is
+    None, and so is a registered code with another class or number than the catalogue's.
     """
     if is_candor_error(value):
         return dict(value)
-    if not isinstance(value, dict) or find_code(str(value.get("domain")), str(value.get("code"))) is not None:
+    if not isinstance(value, dict):
         return None
-    code, message, failure_class = value.get("code"), value.get("message"), value.get("class")
+    code, failure_class = value.get("code"), value.get("class")
+    known_code = find_code(str(value.get("domain", "candor")), str(code))
+    if known_code and (known_code.failure_class.value != failure_class or value.get("number", known_code.number) != known_code.number):
+        return None
+    message = value.get("message", known_code and known_code.message)
     if not isinstance(code, str) or not re.fullmatch(r"[A-Z][A-Z0-9_]{0,63}", code):
         return None
     if not isinstance(message, str) or not message or not isinstance(failure_class, str) or not is_retry(value.get("retry")):
         return None
     known = failure_class in {c.value for c in Class}
-    return {**value, "class": failure_class if known else Class.INTERNAL.value}
+    return {**value, "message": message, "class": failure_class if known else Class.INTERNAL.value}
 
 
 def retry_delay(retry: Retry) -> Optional[float]:

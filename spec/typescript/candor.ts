@@ -60,15 +60,15 @@ export type Domain = (typeof domains)[number]["name"];
 export const codes = [
   {
     symbol: "E_INVALID_PARAMS", domain: "common", number: 1000, rpc: 1000, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "A parameter is missing or does not fit.",
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
+    message: "A parameter is missing or invalid.",
     action: "Correct the parameters named in this error and send a new call.",
   },
   {
     symbol: "E_TIMEOUT", domain: "common", number: 1001, rpc: 1001, class: "timeout",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
     message: "The operation did not finish in time.",
-    action: "Wait a second and send the same call again; if it keeps timing out, ask for less work per call.",
+    action: "Wait a second and send the same call again; if it keeps timing out, request less work per call.",
   },
   {
     symbol: "E_LIMIT_EXCEEDED", domain: "common", number: 1002, rpc: 1002, class: "too_large",
@@ -92,13 +92,13 @@ export const codes = [
     symbol: "E_INPUT_TOO_LARGE", domain: "common", number: 1005, rpc: 1005, class: "too_large",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "An input is larger than the server accepts.",
-    action: "Shorten the input to the size named in this error, or split it over several calls.",
+    action: "Shorten the input to the size named in this error, or split it into several calls.",
   },
   {
     symbol: "E_UNSUPPORTED", domain: "common", number: 1006, rpc: 1006, class: "unsupported",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The server does not offer this operation.",
-    action: "Look up which methods the server lists and use one of those.",
+    action: "Use one of the methods that the server lists.",
   },
   {
     symbol: "E_PY_EXEC_FAIL", domain: "python", number: 2000, rpc: 2000, class: "bad_request",
@@ -110,7 +110,7 @@ export const codes = [
     symbol: "E_PY_SECURITY", domain: "python", number: 2001, rpc: 2001, class: "denied",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The Python code uses something the sandbox forbids.",
-    action: "Remove the forbidden import or operation named in this error and send code that does without it.",
+    action: "Remove the forbidden import or operation named in this error and send the code again.",
   },
   {
     symbol: "E_PY_TIMEOUT", domain: "python", number: 2002, rpc: 2002, class: "timeout",
@@ -127,7 +127,7 @@ export const codes = [
   {
     symbol: "E_PY_INVALID_PARAMS", domain: "python", number: 2004, rpc: 2004, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The parameters for the Python run do not fit.",
+    message: "The parameters for the Python run are invalid.",
     action: "Correct the parameters named in this error and send a new call.",
   },
   {
@@ -138,7 +138,7 @@ export const codes = [
   },
   {
     symbol: "E_PW_LAUNCH", domain: "playwright", number: 2101, rpc: 2101, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: ["E_PW_BROWSER_LAUNCH"],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: ["E_PW_BROWSER_LAUNCH"], effect: "none",
     message: "Playwright could not start a browser.",
     action: "Wait a second and send the call again; if it persists, ask the operator to check the browser installation.",
   },
@@ -162,7 +162,7 @@ export const codes = [
   },
   {
     symbol: "E_PT_LAUNCH", domain: "puppeteer", number: 2201, rpc: 2201, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: ["E_PT_BROWSER_LAUNCH"],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: ["E_PT_BROWSER_LAUNCH"], effect: "none",
     message: "Puppeteer could not start a browser.",
     action: "Wait a second and send the call again; if it persists, ask the operator to check the browser installation.",
   },
@@ -192,14 +192,14 @@ export const codes = [
   },
   {
     symbol: "E_KG_FULL", domain: "kg", number: 2400, rpc: 2400, class: "unavailable",
-    retry: { kind: "retryable_immediate" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_immediate" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The knowledge graph is full.",
     action: "Send the call again, because other callers remove triples too; if it stays full, remove some yourself.",
   },
   {
     symbol: "E_KG_INVALID_TRIPLE", domain: "kg", number: 2401, rpc: 2401, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The triple is not complete.",
+    message: "The triple is incomplete.",
     action: "Give subject, predicate and object as non-empty texts and send a new call.",
   },
   {
@@ -217,14 +217,14 @@ export const codes = [
   {
     symbol: "E_FS_NOT_FOUND", domain: "filesystem", number: 2502, rpc: 2502, class: "not_found",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "There is no file or folder at this path.",
+    message: "No file or folder exists at this path.",
     action: "List the parent folder and name something that exists.",
   },
   {
     symbol: "E_FS_WRITE_TOO_LARGE", domain: "filesystem", number: 2503, rpc: 2503, class: "too_large",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The content to write is larger than allowed.",
-    action: "Shorten the content to the size named in this error, or split it over several files.",
+    action: "Shorten the content to the size named in this error, or split it into several files.",
   },
   {
     symbol: "E_SQL_CONN", domain: "sql", number: 2600, rpc: 2600, class: "unavailable",
@@ -247,7 +247,7 @@ export const codes = [
   {
     symbol: "E_NOTION_RATE", domain: "notion", number: 2701, rpc: 2701, class: "rate_limited",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "Notion asks for fewer calls.",
+    message: "Notion limits the rate of calls.",
     action: "Wait as long as the retry advice says, then send the same call again.",
   },
   {
@@ -283,7 +283,7 @@ export const codes = [
   {
     symbol: "E_TAVILY_RATE", domain: "tavily", number: 2801, rpc: 2801, class: "rate_limited",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: ["E_TV_QUOTA"],
-    message: "Tavily asks for fewer searches.",
+    message: "Tavily limits the rate of searches.",
     action: "Wait as long as the retry advice says, then send the same search again.",
   },
   {
@@ -307,7 +307,7 @@ export const codes = [
   {
     symbol: "E_TAVILY_INVALID_PARAMS", domain: "tavily", number: 2805, rpc: 2805, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: ["E_TV_INVALID_PARAMS"],
-    message: "The search parameters do not fit.",
+    message: "The search parameters are invalid.",
     action: "Correct the parameters named in this error and send a new search.",
   },
   {
@@ -319,12 +319,12 @@ export const codes = [
   {
     symbol: "E_MISC", domain: "misc", number: 2900, rpc: 2900, class: "internal",
     retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
-    message: "Something failed that has no code of its own yet.",
+    message: "The failure does not have its own code yet.",
     action: "Report it with the reference, so that it can be given a code.",
   },
   {
     symbol: "E_RL_EXCEEDED", domain: "rate-limit", number: 3000, rpc: 3000, class: "rate_limited",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "Too many calls arrived in a short time.",
     action: "Wait as long as the retry advice says, then send the same call again, and space later calls out.",
   },
@@ -355,7 +355,7 @@ export const codes = [
   {
     symbol: "E_GH_RATE_LIMIT", domain: "github", number: 3104, rpc: 3104, class: "rate_limited",
     retry: { kind: "retryable_after_ms", afterMs: 60000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "GitHub asks for fewer calls.",
+    message: "GitHub limits the rate of calls.",
     action: "Wait as long as the retry advice says, then send the same call again.",
   },
   {
@@ -392,7 +392,7 @@ export const codes = [
     symbol: "INVALID_INPUT_TYPE", domain: "kaiza", number: 3203, rpc: 3203, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "An argument has the wrong type.",
-    action: "Give the argument named in this error the type it asks for and make a new call.",
+    action: "Change the argument named in this error to the expected type and make a new call.",
   },
   {
     symbol: "INVALID_INPUT_FORMAT", domain: "kaiza", number: 3204, rpc: 3204, class: "bad_request",
@@ -416,7 +416,7 @@ export const codes = [
     symbol: "UNAUTHORIZED_ACTION", domain: "kaiza", number: 3207, rpc: 3207, class: "denied",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The current role may not do this.",
-    action: "Check the role and permissions of the session; use a tool meant for this role, or let a session with the right role do it.",
+    action: "Check the role and permissions of the session; use a tool meant for this role, or have a session with the right role do it.",
   },
   {
     symbol: "INSUFFICIENT_PERMISSIONS", domain: "kaiza", number: 3208, rpc: 3208, class: "denied",
@@ -428,13 +428,13 @@ export const codes = [
     symbol: "ROLE_MISMATCH", domain: "kaiza", number: 3209, rpc: 3209, class: "denied",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The role named in the call is not the role of the session.",
-    action: "Leave the role out, or begin a session with the role you need.",
+    action: "Omit the role, or begin a session with the role you need.",
   },
   {
     symbol: "INVALID_PATH", domain: "kaiza", number: 3210, rpc: 3210, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The path is malformed.",
-    action: "Name a path relative to the workspace, as a plain text without control characters.",
+    action: "Use a path that this tool accepts: list the folder first, and name a path from that list.",
   },
   {
     symbol: "PATH_NOT_FOUND", domain: "kaiza", number: 3211, rpc: 3211, class: "not_found",
@@ -445,7 +445,7 @@ export const codes = [
   {
     symbol: "PATH_TRAVERSAL_BLOCKED", domain: "kaiza", number: 3212, rpc: 3212, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The path climbs out of its folder with \"..\".",
+    message: "The path leaves its folder through \"..\".",
     action: "Name the path without \"..\" segments.",
   },
   {
@@ -463,14 +463,14 @@ export const codes = [
   {
     symbol: "FILE_ALREADY_EXISTS", domain: "kaiza", number: 3215, rpc: 3215, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The file exists already.",
+    message: "The file already exists.",
     action: "Read the file, then change it by a patch, or choose another name.",
   },
   {
     symbol: "FILE_READ_FAILED", domain: "kaiza", number: 3216, rpc: 3216, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The file could not be read.",
-    action: "Tell the operator, with the reference; go on with other files.",
+    action: "Tell the operator, with the reference; continue with other files.",
   },
   {
     symbol: "FILE_WRITE_FAILED", domain: "kaiza", number: 3217, rpc: 3217, class: "internal",
@@ -482,13 +482,13 @@ export const codes = [
     symbol: "PATCH_INVALID", domain: "kaiza", number: 3218, rpc: 3218, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The patch is malformed.",
-    action: "Create the patch anew as a unified diff against the current file.",
+    action: "Create the patch again as a unified diff against the current file.",
   },
   {
     symbol: "PATCH_APPLY_FAILED", domain: "kaiza", number: 3219, rpc: 3219, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The patch does not fit the current file.",
-    action: "Read the file again and create the patch against what it holds now.",
+    action: "Read the file again and create the patch against its current content.",
   },
   {
     symbol: "HASH_MISMATCH", domain: "kaiza", number: 3220, rpc: 3220, class: "conflict",
@@ -553,19 +553,19 @@ export const codes = [
   {
     symbol: "SELF_AUDIT_FAILURE", domain: "kaiza", number: 3230, rpc: 3230, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The server found a fault in itself and refuses to work.",
+    message: "The server failed its self-check and refuses all calls.",
     action: "Tell the operator; the fault must be repaired and the server restarted.",
   },
   {
     symbol: "AUDIT_LOG_FAILED", domain: "kaiza", number: 3231, rpc: 3231, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: ["AUDIT_APPEND_FAILED"],
-    message: "The trail could not be written, so the action was not done.",
+    message: "The audit trail could not be written, so nothing was done.",
     action: "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
   },
   {
     symbol: "AUDIT_LOCK_FAILED", domain: "kaiza", number: 3232, rpc: 3232, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "The trail is held by another writer, so the action was not done.",
+    message: "The audit trail is locked by another writer, so nothing was done.",
     action: "Wait a second and send the same call again; if it persists, tell the operator.",
   },
   {
@@ -578,13 +578,13 @@ export const codes = [
     symbol: "UNKNOWN_TOOL_FAILURE", domain: "kaiza", number: 3234, rpc: 3234, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The workspace tool failed without saying why.",
-    action: "Report it with the reference, and look at the state before you go on.",
+    action: "Report it with the reference, and check the state before you continue.",
   },
   {
     symbol: "VALIDATION_ERROR", domain: "workrail", number: 3300, rpc: 3300, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The input of the workflow tool is not valid.",
-    action: "Correct every field listed in this error and make a new call.",
+    action: "Correct all fields listed in this error and make a new call.",
   },
   {
     symbol: "NOT_FOUND", domain: "workrail", number: 3301, rpc: 3301, class: "not_found",
@@ -596,11 +596,11 @@ export const codes = [
     symbol: "PRECONDITION_FAILED", domain: "workrail", number: 3302, rpc: 3302, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The workflow is not in a state that allows this.",
-    action: "Do what this error asks for, or begin the workflow anew with start_workflow.",
+    action: "Do what this error asks for, or start the workflow again with start_workflow.",
   },
   {
     symbol: "TIMEOUT", domain: "workrail", number: 3303, rpc: 3303, class: "timeout",
-    retry: { kind: "retryable_immediate" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_immediate" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The workflow took too long to load.",
     action: "Send the same call again.",
   },
@@ -608,61 +608,61 @@ export const codes = [
     symbol: "INTERNAL_ERROR", domain: "workrail", number: 3304, rpc: 3304, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The workflow engine met an unexpected error.",
-    action: "Report it with the reference; the workflow stands where it stood.",
+    action: "Report it with the reference; the workflow is unchanged.",
   },
   {
     symbol: "TOKEN_INVALID_FORMAT", domain: "workrail", number: 3305, rpc: 3305, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The token is not well formed.",
+    message: "The token is malformed.",
     action: "Copy the token exactly as it was returned; tokens are opaque and cannot be edited or made up.",
   },
   {
     symbol: "TOKEN_UNSUPPORTED_VERSION", domain: "workrail", number: 3306, rpc: 3306, class: "unsupported",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The token is of a version that is not supported.",
-    action: "Begin the workflow anew with start_workflow to receive a current token.",
+    message: "The version of the token is not supported.",
+    action: "Start the workflow again with start_workflow to receive a current token.",
   },
   {
     symbol: "TOKEN_BAD_SIGNATURE", domain: "workrail", number: 3307, rpc: 3307, class: "denied",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The signature of the token is wrong.",
-    action: "Copy the token exactly as it was returned; if it is old, begin the workflow anew with start_workflow.",
+    action: "Copy the token exactly as it was returned; if it is old, start the workflow again with start_workflow.",
   },
   {
     symbol: "TOKEN_SCOPE_MISMATCH", domain: "workrail", number: 3308, rpc: 3308, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The token is not meant for this use.",
+    message: "The token cannot be used for this call.",
     action: "Use the token that the last answer gave for this kind of call and this session.",
   },
   {
     symbol: "TOKEN_UNKNOWN_NODE", domain: "workrail", number: 3309, rpc: 3309, class: "not_found",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "No stored workflow state belongs to this token.",
-    action: "Begin the workflow anew with start_workflow.",
+    action: "Start the workflow again with start_workflow.",
   },
   {
     symbol: "TOKEN_WORKFLOW_HASH_MISMATCH", domain: "workrail", number: 3310, rpc: 3310, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The workflow has changed since the token was issued.",
-    action: "Begin the workflow anew with start_workflow, which pins the current version.",
+    action: "Start the workflow again with start_workflow, which pins the current version.",
   },
   {
     symbol: "TOKEN_SESSION_LOCKED", domain: "workrail", number: 3311, rpc: 3311, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "Another operation is changing this session.",
     action: "Wait a second and send the same call again.",
   },
   {
     symbol: "SESSION_NOT_HEALTHY", domain: "workrail", number: 3312, rpc: 3312, class: "corrupt",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The stored data of this session are damaged.",
-    action: "Stop using the session: export a read-only view of what is left, and begin the workflow anew.",
+    message: "The stored data of this session is damaged.",
+    action: "Stop using the session: export a read-only view of what is left, and start the workflow again.",
   },
   {
     symbol: "USER_ONLY_DEPENDENCY", domain: "blockers", number: 3400, rpc: 3400, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The step waits for something only a person can provide.",
-    action: "Ask the user for what the step names and hand it over with the retry token.",
+    action: "Ask the user for what the step names and send it with the retry token.",
   },
   {
     symbol: "MISSING_REQUIRED_OUTPUT", domain: "blockers", number: 3401, rpc: 3401, class: "bad_request",
@@ -697,44 +697,44 @@ export const codes = [
   {
     symbol: "REQUIRED_CAPABILITY_UNKNOWN", domain: "blockers", number: 3406, rpc: 3406, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "It is not known whether a capability the step needs is there.",
-    action: "Find out whether the capability is available and say so in the context.",
+    message: "It is unknown whether a capability that the step needs is available.",
+    action: "Find out whether the capability is available and state it in the context.",
   },
   {
     symbol: "REQUIRED_CAPABILITY_UNAVAILABLE", domain: "blockers", number: 3407, rpc: 3407, class: "unsupported",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "A capability the step needs is not available here.",
-    action: "Choose a workflow that does without the capability, or run this one where it is available.",
+    action: "Choose a workflow that does not need the capability, or run this one where it is available.",
   },
   {
     symbol: "INVARIANT_VIOLATION", domain: "blockers", number: 3408, rpc: 3408, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The step would break a rule of the workflow engine.",
-    action: "Report it with the reference; the workflow stands where it stood.",
+    action: "Report it with the reference; the workflow is unchanged.",
   },
   {
     symbol: "STORAGE_CORRUPTION_DETECTED", domain: "blockers", number: 3409, rpc: 3409, class: "corrupt",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The stored state of this step is damaged.",
-    action: "Stop using this run, export what is left and begin the workflow anew.",
+    action: "Stop using this run, export what is left and start the workflow again.",
   },
   {
     symbol: "INVALID_PARAMS", domain: "dual", number: 3500, rpc: 3500, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The parameters of the tool are not valid.",
     action: "Correct the fields listed in this error and make a new call.",
   },
   {
     symbol: "HANDLER_ERROR", domain: "dual", number: 3501, rpc: 3501, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The tool broke while handling the call.",
+    message: "The tool failed while handling the call.",
     action: "Report it with the reference; if this error names a more exact code, act on that one.",
   },
   {
     symbol: "ERR_VALIDATION", domain: "dual", number: 3502, rpc: 3502, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The task is not valid as given.",
-    action: "Correct the fields named in this error and create the task anew.",
+    message: "The task is not valid.",
+    action: "Correct the fields named in this error and create the task again.",
   },
   {
     symbol: "ERR_NOT_FOUND", domain: "dual", number: 3503, rpc: 3503, class: "not_found",
@@ -744,21 +744,21 @@ export const codes = [
   },
   {
     symbol: "ERR_WRITEBACK_REQUIRED", domain: "dual", number: 3504, rpc: 3504, class: "precondition",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The task cannot be finished before its thoughts are recorded.",
     action: "Record at least one thought for the task with thought_record first, then set it to DONE.",
   },
   {
     symbol: "ERR_INVALID_TRANSITION", domain: "dual", number: 3505, rpc: 3505, class: "precondition",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The task cannot change from its present status to this one.",
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
+    message: "The task cannot change from its current status to this one.",
     action: "Choose one of the allowed statuses listed in this error.",
   },
   {
     symbol: "ERR_SESSION_EXISTS", domain: "dual", number: 3506, rpc: 3506, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "A session with this id exists already.",
-    action: "Use another session id, or leave it out to be given one.",
+    message: "A session with this id already exists.",
+    action: "Use another session id, or omit it to get a new one.",
   },
   {
     symbol: "ERR_SESSION_NOT_FOUND", domain: "dual", number: 3507, rpc: 3507, class: "not_found",
@@ -769,7 +769,7 @@ export const codes = [
   {
     symbol: "ERR_ALREADY_FINALIZED", domain: "dual", number: 3508, rpc: 3508, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The session is finalized already.",
+    message: "The session is already finalized.",
     action: "Read its root with merkle_root; a finalized session takes no more records.",
   },
   {
@@ -793,8 +793,8 @@ export const codes = [
   {
     symbol: "ALREADY_VOTED", domain: "dual", number: 3512, rpc: 3512, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "This voter has voted in this round already.",
-    action: "Read the state of the round; the first vote stands.",
+    message: "This voter has already voted in this round.",
+    action: "Read the state of the round; the first vote counts.",
   },
   {
     symbol: "INVALID_KEY", domain: "dual", number: 3513, rpc: 3513, class: "bad_request",
@@ -810,32 +810,32 @@ export const codes = [
   },
   {
     symbol: "TOOL_NOT_ADMITTED", domain: "dual", number: 3515, rpc: 3515, class: "denied",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: ["ToolNotAdmittedError"],
-    message: "The mode of the server does not admit this tool.",
-    action: "Use a tool that the present mode admits, or ask the operator to change the mode.",
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: ["ToolNotAdmittedError"], effect: "none",
+    message: "The mode of the server does not permit this tool.",
+    action: "Use a tool that the current mode permits, or ask the operator to change the mode.",
   },
   {
     symbol: "TOOL_LOCK_TIMEOUT", domain: "dual", number: 3516, rpc: 3516, class: "timeout",
-    retry: { kind: "retryable_after_ms", afterMs: 500 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 500 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The tool was busy with another call for too long.",
     action: "Wait as long as the retry advice says, then send the same call again.",
   },
   {
     symbol: "DB_BUSY", domain: "dual", number: 3517, rpc: 3517, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 250 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 250 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The database is busy.",
     action: "Wait as long as the retry advice says, then send the same call again.",
   },
   {
     symbol: "DB_FULL", domain: "dual", number: 3518, rpc: 3518, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "The database has no room left.",
+    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
+    message: "The database is full.",
     action: "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.",
   },
   {
     symbol: "UNIQUE_VIOLATION", domain: "dual", number: 3519, rpc: 3519, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "A record with this identity exists already.",
+    message: "A record with this identity already exists.",
     action: "Read the existing record, or use another identity.",
   },
   {
@@ -848,7 +848,7 @@ export const codes = [
     symbol: "UNKNOWN_TOOL_FAILURE", domain: "candor", number: 4001, rpc: 4001, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The tool reported a failure without saying why.",
-    action: "Look at the tool's own words, and report it with the reference.",
+    action: "Read the tool's own message, and report it with the reference.",
   },
   {
     symbol: "UNCODED_ERROR", domain: "candor", number: 4002, rpc: 4002, class: "internal",
@@ -876,19 +876,19 @@ export const codes = [
   },
   {
     symbol: "METHOD_NOT_FOUND", domain: "candor", number: 4007, rpc: -32601, class: "unsupported",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The server does not offer this method.",
     action: "Use only methods of the capabilities that the server announced.",
   },
   {
     symbol: "INVALID_REQUEST_PARAMS", domain: "candor", number: 4008, rpc: -32602, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The parameters of the request do not fit its method.",
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
+    message: "The parameters of the request are invalid for its method.",
     action: "Correct the parameters named in this error and send a new request.",
   },
   {
     symbol: "TOOL_NOT_FOUND", domain: "candor", number: 4009, rpc: -32602, class: "not_found",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "No tool has this name.",
     action: "Call tools/list and use a name from its answer.",
   },
@@ -908,18 +908,18 @@ export const codes = [
     symbol: "INVALID_CURSOR", domain: "candor", number: 4012, rpc: -32602, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The page cursor is not valid.",
-    action: "Begin the list anew without a cursor.",
+    action: "Start the list again without a cursor.",
   },
   {
     symbol: "INVALID_ARGUMENTS", domain: "candor", number: 4013, rpc: 4013, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The arguments do not fit the tool.",
-    action: "Correct every argument listed in this error and make a new call.",
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
+    message: "The arguments do not match the input schema of the tool.",
+    action: "Correct all arguments listed in this error and make a new call.",
   },
   {
     symbol: "OUTPUT_INVALID", domain: "candor", number: 4014, rpc: 4014, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The result of the tool breaks its own output schema.",
+    message: "The result of the tool does not match its output schema.",
     action: "Report it to the author of the server; the tool may have had its effect already.",
   },
   {
@@ -948,27 +948,27 @@ export const codes = [
   },
   {
     symbol: "BATCH_UNSUPPORTED", domain: "candor", number: 4019, rpc: -32600, class: "unsupported",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "Batches are not supported.",
     action: "Send each request as its own message.",
   },
   {
     symbol: "DUPLICATE_REQUEST_ID", domain: "candor", number: 4020, rpc: -32600, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "A request with this id is still open.",
     action: "Use an id that no open request of this connection has.",
   },
   {
     symbol: "NOT_INITIALIZED", domain: "candor", number: 4021, rpc: -32600, class: "precondition",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The connection has not been initialized.",
     action: "Send initialize first, and notifications/initialized after its answer.",
   },
   {
     symbol: "HEADER_MISMATCH", domain: "candor", number: 4022, rpc: -32020, class: "bad_request",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "A header does not agree with the body of the request.",
-    action: "Give method, name and protocol version the same values in the headers as in the body.",
+    action: "Send the same method, name and protocol version in the headers as in the body.",
   },
   {
     symbol: "CAPABILITY_REQUIRED", domain: "candor", number: 4023, rpc: -32021, class: "precondition",
@@ -978,21 +978,21 @@ export const codes = [
   },
   {
     symbol: "PROTOCOL_VERSION_UNSUPPORTED", domain: "candor", number: 4024, rpc: -32022, class: "unsupported",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The protocol version is not supported.",
     action: "Use one of the supported versions listed in this error.",
   },
   {
     symbol: "MALFORMED_MESSAGE", domain: "candor", number: 4025, rpc: -32600, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The message follows no form the protocol knows.",
-    action: "Send either a request, a notification or a response, with only the members it may have.",
+    message: "The message is not a request, a notification or a response.",
+    action: "Send a request, a notification or a response, with only the members it may have.",
   },
   {
     symbol: "STRAY_ANSWER", domain: "candor", number: 4026, rpc: 4026, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The answer belongs to no call that is open.",
-    action: "Report it to the author of the server, with the reference; the call it was taken for is still open.",
+    message: "The answer does not belong to an open call.",
+    action: "Report it to the author of the server, with the reference; the call is still open.",
   },
   {
     symbol: "UNAUTHENTICATED", domain: "candor", number: 4030, rpc: 4030, class: "denied",
@@ -1010,25 +1010,25 @@ export const codes = [
     symbol: "NOT_FOUND", domain: "candor", number: 4032, rpc: 4032, class: "not_found",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The requested object does not exist.",
-    action: "Look up what exists, and name one of those.",
+    action: "List the existing objects and name one of them.",
   },
   {
     symbol: "ALREADY_EXISTS", domain: "candor", number: 4033, rpc: 4033, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The object to create exists already.",
-    action: "Use what exists, or choose another name.",
+    message: "The object to create already exists.",
+    action: "Use the existing object, or choose another name.",
   },
   {
     symbol: "CONFLICT", domain: "candor", number: 4034, rpc: 4034, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The state has changed in the meantime.",
-    action: "Read the current state and redo the change on top of it.",
+    message: "The state has changed since it was read.",
+    action: "Read the current state and apply the change to it again.",
   },
   {
     symbol: "PRECONDITION_FAILED", domain: "candor", number: 4035, rpc: 4035, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "Something else has to happen first.",
-    action: "Do first what this error names, then make this call.",
+    action: "Do what this error names first, then make this call.",
   },
   {
     symbol: "CONFIGURATION_MISSING", domain: "candor", number: 4036, rpc: 4036, class: "precondition",
@@ -1050,7 +1050,7 @@ export const codes = [
   },
   {
     symbol: "RATE_LIMITED", domain: "candor", number: 4039, rpc: 4039, class: "rate_limited",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "Too many calls in a short time.",
     action: "Wait as long as the retry advice says, then send the same call again.",
   },
@@ -1058,7 +1058,7 @@ export const codes = [
     symbol: "QUOTA_EXCEEDED", domain: "candor", number: 4040, rpc: 4040, class: "rate_limited",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The quota is used up.",
-    action: "Tell the user that the quota is used up; it has to be raised or to start a new period.",
+    action: "Tell the user that the quota is used up; raise it, or wait for the next period.",
   },
   {
     symbol: "TIMEOUT", domain: "candor", number: 4041, rpc: 4041, class: "timeout",
@@ -1070,7 +1070,7 @@ export const codes = [
     symbol: "CANCELLED", domain: "candor", number: 4042, rpc: 4042, class: "cancelled",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The call was cancelled.",
-    action: "Go on without the result; make a new call only if it is still wanted.",
+    action: "Continue without the result; make a new call only if it is still needed.",
   },
   {
     symbol: "TOO_LARGE", domain: "candor", number: 4043, rpc: 4043, class: "too_large",
@@ -1082,7 +1082,7 @@ export const codes = [
     symbol: "UNSUPPORTED", domain: "candor", number: 4044, rpc: 4044, class: "unsupported",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "This is not supported here.",
-    action: "Choose another way; the tool's description says what is supported.",
+    action: "Use another approach; the tool's description lists what is supported.",
   },
   {
     symbol: "UNAVAILABLE", domain: "candor", number: 4045, rpc: 4045, class: "unavailable",
@@ -1093,8 +1093,8 @@ export const codes = [
   {
     symbol: "DATA_CORRUPT", domain: "candor", number: 4046, rpc: 4046, class: "corrupt",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "Stored data are damaged.",
-    action: "Stop changing these data and tell the operator.",
+    message: "Stored data is damaged.",
+    action: "Stop changing this data and tell the operator.",
   },
   {
     symbol: "DISK_FULL", domain: "candor", number: 4047, rpc: 4047, class: "unavailable",
@@ -1129,14 +1129,14 @@ export const codes = [
   {
     symbol: "UPSTREAM_NOT_FOUND", domain: "candor", number: 4054, rpc: 4054, class: "not_found",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The service behind the tool has no such thing.",
-    action: "Look up what exists there, and name one of those.",
+    message: "The service behind the tool did not find this.",
+    action: "List the objects that exist there and name one of them.",
   },
   {
     symbol: "UPSTREAM_CONFLICT", domain: "candor", number: 4055, rpc: 4055, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The service behind the tool reports a conflict.",
-    action: "Read the current state from the service and redo the change on top of it.",
+    action: "Read the current state from the service and apply the change to it again.",
   },
   {
     symbol: "UPSTREAM_REJECTED", domain: "candor", number: 4056, rpc: 4056, class: "bad_request",
@@ -1147,7 +1147,7 @@ export const codes = [
   {
     symbol: "UPSTREAM_RATE_LIMITED", domain: "candor", number: 4057, rpc: 4057, class: "rate_limited",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "The service behind the tool asks for fewer calls.",
+    message: "The service behind the tool limits the rate of calls.",
     action: "Wait as long as the retry advice says, then send the same call again.",
   },
   {
@@ -1165,13 +1165,13 @@ export const codes = [
   {
     symbol: "UPSTREAM_BAD_RESPONSE", domain: "candor", number: 4060, rpc: 4060, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "The service behind the tool answered with something unreadable.",
+    message: "The service behind the tool sent an unreadable answer.",
     action: "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
   },
   {
     symbol: "UPSTREAM_GONE", domain: "candor", number: 4065, rpc: 4065, class: "unavailable",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The server went away while the call was open.",
+    message: "The server exited or disconnected during the call.",
     action: "Check whether the call took effect before making a new one.",
   },
   {
@@ -1184,71 +1184,71 @@ export const codes = [
     symbol: "CALL_TIMEOUT", domain: "candor", number: 4067, rpc: 4067, class: "timeout",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The call did not finish before its deadline.",
-    action: "Check whether the call took effect before making a new one; ask for less work per call.",
+    action: "Check whether the call took effect before making a new one; request less work per call.",
   },
   {
     symbol: "CIRCUIT_OPEN", domain: "candor", number: 4068, rpc: 4068, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The server failed too often and is not called for a while.",
     action: "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
   },
   {
     symbol: "RETRY_EXHAUSTED", domain: "candor", number: 4069, rpc: 4069, class: "unavailable",
     retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
-    message: "The call failed as often as it may be attempted.",
+    message: "All permitted attempts of the call failed.",
     action: "Stop calling for now, and tell the operator.",
   },
   {
     symbol: "REPEATED_FAILURE", domain: "candor", number: 4070, rpc: 4070, class: "precondition",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "This call keeps failing in the same way.",
     action: "Change the approach: read the earlier error and act on it, or use another tool.",
   },
   {
     symbol: "TOO_MANY_CALLS", domain: "candor", number: 4071, rpc: 4071, class: "rate_limited",
-    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "Too many calls are open.",
     action: "Wait as long as the retry advice says, then send the same call again; keep fewer calls open.",
   },
   {
     symbol: "TOO_MANY_SESSIONS", domain: "candor", number: 4072, rpc: 4072, class: "rate_limited",
-    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "Too many sessions are open.",
     action: "Wait as long as the retry advice says, then send the same call again; close sessions that are not needed.",
   },
   {
     symbol: "GATEWAY_DRAINING", domain: "candor", number: 4073, rpc: 4073, class: "unavailable",
-    retry: { kind: "retryable_after_ms", afterMs: 2000 }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "retryable_after_ms", afterMs: 2000 }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The gateway is shutting down.",
-    action: "Wait as long as the retry advice says, then connect anew and send the same call.",
+    action: "Wait as long as the retry advice says, then connect again and send the same call.",
   },
   {
     symbol: "HOST_REFUSED", domain: "candor", number: 4074, rpc: 4074, class: "denied",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The Host header is not one this server answers to.",
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
+    message: "This server does not accept the Host header.",
     action: "Connect by a name on the list of allowed hosts, or ask the operator to add this one.",
   },
   {
     symbol: "ORIGIN_REFUSED", domain: "candor", number: 4075, rpc: 4075, class: "denied",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "Requests from this origin are not allowed.",
     action: "Ask the operator to add the origin to the list of allowed ones.",
   },
   {
     symbol: "TOKEN_REQUIRED", domain: "candor", number: 4076, rpc: 4076, class: "denied",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "An access token is required.",
     action: "Send the token in the Authorization header; ask the operator for one.",
   },
   {
     symbol: "METHOD_NOT_ALLOWED", domain: "candor", number: 4077, rpc: 4077, class: "unsupported",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The HTTP method is not allowed here.",
     action: "Use a method listed in the Allow header.",
   },
   {
     symbol: "MEDIA_TYPE_UNSUPPORTED", domain: "candor", number: 4078, rpc: 4078, class: "unsupported",
-    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The content type is not supported.",
     action: "Send application/json, and accept both application/json and text/event-stream.",
   },
@@ -1266,15 +1266,27 @@ export const codes = [
   },
   {
     symbol: "PROBE_UNSAFE_CALL", domain: "candor", number: 4086, rpc: 4086, class: "denied",
-    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
+    retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [], effect: "none",
     message: "The probe does not make calls that could change something.",
-    action: "Permit the tool by name if it may be called, or leave it out.",
+    action: "Permit the tool by name if it may be called, or exclude it.",
   },
   {
     symbol: "LEDGER_DAMAGED", domain: "candor", number: 4090, rpc: 4090, class: "corrupt",
     retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
     message: "The ledger is damaged.",
     action: "Stop writing to this chain, keep the file as evidence and tell the operator.",
+  },
+  {
+    symbol: "AUDIT_LOG_FAILED", domain: "candor", number: 4091, rpc: 4091, class: "unavailable",
+    retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
+    message: "The ledger could not be written, so the call was not made.",
+    action: "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
+  },
+  {
+    symbol: "AUDIT_LOCK_FAILED", domain: "candor", number: 4092, rpc: 4092, class: "unavailable",
+    retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
+    message: "The ledger is held by another writer, so the call was not made.",
+    action: "Wait a second and send the same call again; if it persists, tell the operator.",
   },
 ] as const;
 
@@ -1291,6 +1303,8 @@ export interface CodeInfo {
   readonly class: Class;
   /** The advice that holds when an error does not say otherwise. */
   readonly retry: Retry;
+  /** "none": a call with this code was refused before it began, or was rolled back. */
+  readonly effect?: "none";
   readonly status: Status;
   readonly since: string;
   /** Other spellings that servers use. */
@@ -1396,7 +1410,10 @@ export function isCandorError(value: unknown): value is CandorError {
   );
 }
 
-/** A canonical error as it was read. A later version of the contract may have given it a code and a domain that are not listed here. */
+/**
+ * A canonical error as it was read. A later version of the contract may have given it a code and a domain that are not listed here. The
+ * brief form of an error has neither number nor origin.
+ */
 export type ReadError = Omit<CandorError, "code" | "domain" | "number" | "origin" | "ref"> & {
   readonly code: string;
   readonly domain?: string;
@@ -1409,21 +1426,25 @@ const classNames: readonly unknown[] = ["bad_request", "not_found", "denied", "c
 
 /**
  * Reads a canonical error, also one of a later version of the contract: an unregistered code is kept, and the caller acts on its class
- * and retry advice. An unknown class is read as "internal". The result is undefined for any other value, and for a registered code
- * with another class or number than the catalogue's.
+ * and retry advice. An unknown class is read as "internal". In the brief form, which has only code, class, retry and ref, the message is
+ * that of the code. The result is undefined for any other value, and for a registered code with another class or number than the
+ * catalogue's.
  */
 export function readCandorError(value: unknown): ReadError | undefined {
   if (isCandorError(value)) return value;
-  if (!isObject(value) || findCode(String(value.domain), String(value.code)) !== undefined) return undefined;
+  if (!isObject(value)) return undefined;
+  const known = findCode(String(value.domain ?? "candor"), String(value.code));
+  if (known !== undefined && (known.class !== value.class || known.number !== (value.number ?? known.number))) return undefined;
+  const message = value.message ?? known?.message;
   const sound =
     typeof value.code === "string" &&
     /^[A-Z][A-Z0-9_]{0,63}$/.test(value.code) &&
     typeof value.class === "string" &&
-    typeof value.message === "string" &&
-    value.message !== "" &&
+    typeof message === "string" &&
+    message !== "" &&
     isRetry(value.retry);
   if (!sound) return undefined;
-  return { ...value, class: classNames.includes(value.class) ? value.class : "internal" } as unknown as ReadError;
+  return { ...value, message, class: classNames.includes(value.class) ? value.class : "internal" } as unknown as ReadError;
 }
 
 /** How long to wait before the same call may be sent again, in milliseconds; undefined if it may not. */

@@ -1,4 +1,4 @@
-// Package asyncwriter writes logs to a stream whose reader may be slow or stuck, without making the program wait for it.
+// Package asyncwriter writes logs to a stream with a reader that may be slow or stuck, without making the program wait for it.
 package asyncwriter
 
 import (
@@ -65,10 +65,8 @@ func (a *Writer) signal() {
 // run writes queued bytes until the Writer is closed and the queue is empty.
 func (a *Writer) run() {
 	defer close(a.done)
-	var spare []byte
 	for {
-		text, last := a.take(spare)
-		spare = nil // it is in use as the queue now and must not be reused
+		text, last := a.take()
 		if len(text) == 0 {
 			if last {
 				return
@@ -80,15 +78,14 @@ func (a *Writer) run() {
 			a.fail(err)
 			return
 		}
-		spare = text[:0]
 	}
 }
 
 // take returns the queued bytes, followed by a notice if writes were dropped, and whether the Writer is closed.
-func (a *Writer) take(spare []byte) (text []byte, last bool) {
+func (a *Writer) take() (text []byte, last bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	text, a.pending = a.pending, spare
+	text, a.pending = a.pending, nil
 	if a.writes > 0 {
 		text = append(text, a.notice(a.writes, a.bytes)...)
 		a.writes, a.bytes = 0, 0

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 func notice(writes, size int) []byte {
@@ -64,39 +65,6 @@ func TestWriteDoesNotBlock(t *testing.T) {
 	})
 }
 
-// TestQueuedBytesAreNotOverwritten checks that bytes written while an earlier write hangs do not overwrite the buffer
-// being written.
-func TestQueuedBytesAreNotOverwritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, w := io.Pipe()
-		a := asyncwriter.New(w, 100, notice)
-		var text []byte
-		for _, line := range []string{"first.", "second", "third.", "fourth"} {
-			fmt.Fprint(a, line)
-			synctest.Wait() // the goroutine blocks in the write, or waits for more bytes
-			if line == "third." {
-				continue
-			}
-			b := make([]byte, 6)
-			if _, err := io.ReadFull(r, b); err != nil {
-				t.Fatal(err)
-			}
-			text = append(text, b...)
-			synctest.Wait()
-		}
-		all := make(chan []byte)
-		go func() {
-			rest, _ := io.ReadAll(r)
-			all <- rest
-		}()
-		a.Close(time.Second)
-		_ = w.Close()
-		if text = append(text, <-all...); string(text) != "first.secondthird.fourth" {
-			t.Errorf("wrote %q", text)
-		}
-	})
-}
-
 func TestCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -115,12 +83,10 @@ func TestFirstErrorIsReturned(t *testing.T) {
 	_ = r.CloseWithError(broken)
 	a := asyncwriter.New(w, 100, notice)
 	fmt.Fprint(a, "text")
-	for {
-		if _, err := a.Write([]byte("more")); errors.Is(err, broken) {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "the error", func() bool {
+		_, err := a.Write([]byte("more"))
+		return errors.Is(err, broken)
+	})
 	if !a.Close(time.Minute) {
 		t.Error("the goroutine has not ended")
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 )
 
 // clusterName is the program that has the engines that candor lacks. It has the same commands.
@@ -48,7 +48,7 @@ func storeNames(env *term.Env, cmd *cobra.Command, args []string) []string {
 	if flag := cmd.Flags().Lookup("ledger"); flag != nil {
 		name := flag.Value.String()
 		if name == "" {
-			name = env.Getenv(plug.EnvLedger)
+			name = env.Getenv(ledgerconfig.EnvLedger)
 		}
 		names = append(names, name)
 	}
@@ -117,26 +117,22 @@ func findCluster() (string, error) {
 	return path, nil
 }
 
-// The version of candor-cluster must arrive within clusterTimeout; no more than maxVersion bytes of it are read.
-const (
-	clusterTimeout = 20 * time.Second
-	maxVersion     = 64 << 10
-)
+// clusterTimeout is the time in which candor-cluster must print its version.
+const clusterTimeout = 20 * time.Second
 
 // checkCluster returns an error unless the program is candor-cluster of the version of this executable. Two versions may disagree about
 // flags and files.
 func checkCluster(ctx context.Context, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
-	out := &limitedBuffer{limit: maxVersion}
 	cmd := exec.CommandContext(ctx, path, "version", "--json")
-	cmd.Stdout = out
 	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
+	out, err := cmd.Output()
+	if err != nil {
 		return fmt.Errorf("running %s version --json: %w", path, err)
 	}
 	var theirs term.BuildInfo
-	if err := json.Unmarshal(out.content, &theirs); err != nil || theirs.Version == "" {
+	if err := json.Unmarshal(out, &theirs); err != nil || theirs.Version == "" {
 		return fmt.Errorf("%s version --json: not the output of candor", path)
 	}
 	ours := term.ReadBuildInfo()
@@ -144,20 +140,6 @@ func checkCluster(ctx context.Context, path string) error {
 		return fmt.Errorf("%s has version %s, this executable %s", path, versionText(theirs), versionText(ours))
 	}
 	return nil
-}
-
-// limitedBuffer keeps what is written to it, and fails above a limit. It does not embed a [bytes.Buffer], whose ReadFrom has no limit.
-type limitedBuffer struct {
-	content []byte
-	limit   int
-}
-
-func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if len(b.content)+len(p) > b.limit {
-		return 0, errors.New("the output is too long")
-	}
-	b.content = append(b.content, p...)
-	return len(p), nil
 }
 
 func versionText(i term.BuildInfo) string {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the test binary stand for candor-cluster.
+// TestMain lets the test binary act as candor-cluster.
 func TestMain(m *testing.M) {
 	if os.Getenv("CLI_TEST_EXIT") != "" {
 		os.Exit(7)

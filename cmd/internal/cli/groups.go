@@ -11,10 +11,10 @@ type commandGroup struct {
 // commandGroups lists every visible command. Groups are assigned here by name so that the help of the whole
 // program is decided in one place, and not by the packages of the commands.
 var commandGroups = []commandGroup{
-	{"use", "Use with your servers:", []string{"demo", "install", "uninstall", "wrap", "gateway", "init", "doctor", "config"}},
+	{"use", "Use with your servers:", []string{"demo", "install", "uninstall", "wrap", "gateway", "hook", "init", "doctor", "config"}},
 	{"assess", "Assess a server:", []string{"probe", "zoo"}},
-	{"read", "Read the record of failures:", []string{"console", "ledger", "fleet", "learn", "decode", "translate", "explain", "codes"}},
-	{"build", "Build servers:", []string{"vet", "workbench"}},
+	{"read", "Read the record of failures:", []string{"console", "ledger", "fleet", "learn", "decode", "preview", "translate", "explain", "codes"}},
+	{"build", "Build servers:", []string{"workbench"}},
 	{"about", "About candor:", []string{"help", "version", "completion", "man"}},
 }
 

@@ -14,7 +14,7 @@ import (
 func TestWritersOfALedgerHaveTheSameFlags(t *testing.T) {
 	t.Parallel()
 	// These write no entries of callers, and prune has shorter names for its limits.
-	others := []string{"candor ledger repair", "candor ledger forget", "candor ledger prune"}
+	others := []string{"candor ledger prune"}
 	var writers []string
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {

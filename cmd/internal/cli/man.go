@@ -25,9 +25,6 @@ set, it is the date on the pages, so that builds are reproducible.`,
 			if dir == "" {
 				return term.BadInput("candor man --dir man/man1", "--dir: missing")
 			}
-			if !term.MatchFold(pageFormats, &format) {
-				return term.Unknown("--format", format, pageFormats)
-			}
 			if err := os.MkdirAll(dir, 0o750); err != nil {
 				return term.BadInput("choose a folder that can be written", "%s", err)
 			}
@@ -35,8 +32,7 @@ set, it is the date on the pages, so that builds are reproducible.`,
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to")
-	cmd.Flags().StringVar(&format, "format", pageFormats[0], "page format: "+term.JoinWords(pageFormats))
-	term.CompleteFlag(cmd, "format", pageFormats)
+	term.Choice(cmd, &format, "format", pageFormats[0], "page format: "+term.JoinWords(pageFormats), pageFormats)
 	return cmd
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/democmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/doctorcmd"
-	"github.com/candor-mcp/candor/cmd/internal/cli/fleetcmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/gatewaycmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/installcmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/learncmd"
@@ -21,7 +20,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/probecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/cli/workbenchcmd"
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/similar"
 )
 
 // newRoot builds the command tree.
@@ -31,7 +30,7 @@ func newRoot(env *term.Env) *cobra.Command {
 		Use:   term.ProgramName,
 		Short: "Make MCP servers honest about failure",
 		Long: `Candor makes MCP servers honest about failure: every failure becomes one readable, typed,
-retry-aware error. candor wrap and candor gateway stand between servers and their clients; the other commands
+retry-aware error. candor wrap and candor gateway run between servers and their clients; the other commands
 read recorded failures, explain codes, test servers and translate errors between formats.`,
 		Example: `  candor demo                        see what it does; needs no setup
   candor decode --json < answers.jsonl
@@ -47,6 +46,7 @@ read recorded failures, explain codes, test servers and translate errors between
 			if err := checkColor(env); err != nil {
 				return err
 			}
+			term.WithholdFlags(cmd)
 			return checkEngines(env, cmd, args)
 		},
 		SilenceErrors: true,
@@ -59,7 +59,7 @@ read recorded failures, explain codes, test servers and translate errors between
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(democmd.New(env), democmd.NewServer(env), decodecmd.NewDecode(env), decodecmd.NewTranslate(env), decodecmd.NewCodes(env), decodecmd.NewExplain(env), ledgercmd.New(env, fleetcmd.VerifyStore(env)), fleetcmd.New(env), consolecmd.New(env), learncmd.New(env), newVet(env), newVersion(env), newMan(env))
+	root.AddCommand(democmd.New(env), democmd.NewServer(env), decodecmd.NewDecode(env), decodecmd.NewTranslate(env), decodecmd.NewPreview(env), decodecmd.NewCodes(env), decodecmd.NewExplain(env), decodecmd.NewHook(env), ledgercmd.New(env), ledgercmd.NewFleet(env), consolecmd.New(env), learncmd.New(env), newVersion(env), newMan(env))
 	root.AddCommand(gatewaycmd.NewWrap(env), gatewaycmd.NewGateway(env), probecmd.New(env), probecmd.NewZoo(env), workbenchcmd.New(env), gatewaycmd.NewConfig(env), probecmd.NewInside())
 	root.AddCommand(installcmd.NewInstall(env), installcmd.NewUninstall(env), doctorcmd.NewDoctor(env), doctorcmd.NewInit(env))
 	root.SetHelpCommand(newHelp(root))
@@ -94,6 +94,9 @@ func checkColor(env *term.Env) error {
 // flagError adds the nearest flag name to an error about an unknown flag. An unknown flag after the first word of a server's command
 // belongs to that command, and the -- before it is missing.
 func flagError(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*term.Error](err); ok {
+		return e // it names the flag
+	}
 	hint := "see " + cmd.CommandPath() + " --help"
 	if words := cmd.Flags().Args(); len(words) > 0 && strings.Contains(cmd.Use, "-- ") {
 		hint = "put -- before the command of the server: " + cmd.CommandPath() + " -- " + strings.Join(words, " ") + " …"
@@ -103,7 +106,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.As(err, &missing) {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if meant := near.Typed(missing.GetSpecifiedName(), names); len(meant) > 0 {
+		if meant := similar.Typed(missing.GetSpecifiedName(), names); len(meant) > 0 {
 			hint = "did you mean --" + meant[0] + "? " + hint
 		}
 	}
@@ -144,9 +147,5 @@ func newVersion(env *term.Env) *cobra.Command {
 
 func printVersion(env *term.Env, asJSON bool) error {
 	info := term.ReadBuildInfo()
-	if asJSON {
-		return term.WriteJSONLine(env.Out, info)
-	}
-	_, err := fmt.Fprintln(env.Out, info)
-	return err
+	return term.WriteReport(env, asJSON, info, true, func() { fmt.Fprintln(env.Out, info) })
 }

@@ -24,12 +24,13 @@ import (
 func Run(env *term.Env, args []string) int {
 	defer env.Close()
 	root := newRoot(env)
-	root.SetArgs(decodecmd.EscapeNegativeNumbers(args))
+	root.SetArgs(decodecmd.NegativeNumberLast(args))
 	cmd, err := root.ExecuteC()
 	if flushed := env.Out.Flush(); flushed != nil && err == nil {
 		err = fmt.Errorf("writing the output: %w", flushed)
 	}
 	if needsCluster(err) {
+		term.Release()
 		var code int
 		if code, err = runCluster(context.Background(), err, args); err == nil {
 			return code

@@ -10,15 +10,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/filelock"
+	"github.com/candor-mcp/candor/internal/durable"
 )
 
 // Editor changes configuration files.
 type Editor struct {
-	State  string   // Candor's state folder; it is created if necessary
 	Candor []string // the command that starts Candor
 	Now    func() time.Time
 	DryRun bool
+	// Remote lets Install replace the URLs of servers by mcp-remote, as far as [Server.CheckBridge] allows.
+	Remote bool
 
 	step func(call string) error // for tests
 }
@@ -30,58 +31,19 @@ type Result struct {
 	Written bool
 }
 
-// Change is the new command line of one server.
+// Change is the new command line of one server, or its URL if it has no command.
 type Change struct {
 	Server        Server // as it was
 	Before, After []string
 }
 
-// ErrState is part of an error of the state folder, which has nothing to do with the file.
-var ErrState = errors.New("state folder")
-
-// lockTimeout bounds the wait for another candor install.
-const lockTimeout = 10 * time.Second
-
-// Install puts `candor wrap` before the command of the chosen servers that are unprotected, and repairs those that are broken.
+// Install puts `candor wrap --name ENTRY` before the command of the chosen servers that are unprotected, and repairs those that are broken.
 func (e *Editor) Install(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
 	wanted := func(s Server) bool {
 		same := s.Status == Broken && s.Command == e.Candor[0] // it would stay as it is
-		return s.Installable() && !same && chosen(s)
+		return (s.Installable() && !same || e.Remote && s.CheckBridge() == nil) && chosen(s)
 	}
-	return e.change(ctx, f, false, wanted, func(c *Config, servers []Server, st *state, file string) ([]byte, error) {
-		broken := slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Status != Broken })
-		servers = slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Status == Broken })
-		out, added, err := c.wrap(servers, e.Candor)
-		if err != nil {
-			return nil, err
-		}
-		for i, s := range servers {
-			st.set(file, s.path, added[i])
-		}
-		for _, s := range broken {
-			if out, err = e.repairOne(c.client, out, s, st, file); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	})
-}
-
-// repairOne repairs one server in the text of a file, in which others may have changed.
-func (e *Editor) repairOne(c Client, src []byte, broken Server, st *state, file string) ([]byte, error) {
-	config, err := Parse(c, src)
-	if err != nil {
-		return nil, fmt.Errorf("the edited file does not parse: %w", err)
-	}
-	s, ok := config.find(broken.path)
-	if !ok {
-		return nil, fmt.Errorf("the edit removed server %q", broken.Name)
-	}
-	out, added, err := config.repair(s, st.text(file, config, s), e.Candor)
-	if err == nil {
-		st.add(file, s.path, added)
-	}
-	return out, err
+	return e.change(ctx, f, false, wanted, func(c *Config, servers []Server) ([]byte, error) { return c.wrap(servers, e.Candor) })
 }
 
 // Installable reports whether Install changes the server.
@@ -90,24 +52,23 @@ func (s Server) Installable() bool { return s.Status == Unprotected || s.Status 
 // Uninstall removes `candor wrap` from the command of the chosen servers.
 func (e *Editor) Uninstall(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
 	wanted := func(s Server) bool { return s.Removable() && chosen(s) }
-	return e.change(ctx, f, true, wanted, func(c *Config, servers []Server, st *state, file string) ([]byte, error) {
-		return c.unwrap(servers, st.texts(file, c, servers))
-	})
+	return e.change(ctx, f, true, wanted, (*Config).unwrap)
 }
 
 // Removable reports whether Uninstall can remove Candor from the command of the server.
-func (s Server) Removable() bool { return s.wrapped() && wrappedAt(s.Line()) > 0 }
+func (s Server) Removable() bool { return s.wrapped() && (wrappedAt(s.Line()) > 0 || s.IsHook()) }
+
+// IsHook reports whether the server is the hook of a client.
+func (s Server) IsHook() bool { return len(s.path) > 0 && s.path[0] == "hooks" }
 
 // changeFunc returns the file with some of its servers changed.
-type changeFunc func(c *Config, servers []Server, st *state, file string) ([]byte, error)
+type changeFunc func(c *Config, servers []Server) ([]byte, error)
 
 func (e *Editor) change(ctx context.Context, f File, undo bool, wanted func(Server) bool, edit changeFunc) (result Result, err error) {
-	states, release, err := e.lock(ctx)
-	if err != nil {
-		return Result{}, fmt.Errorf("%w %s: %w", ErrState, e.State, plainError(err))
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
 	}
-	defer release()
-	t, err := openTarget(f.Path)
+	t, err := f.open()
 	if err != nil {
 		return Result{}, err
 	}
@@ -116,112 +77,94 @@ func (e *Editor) change(ctx context.Context, f File, undo bool, wanted func(Serv
 		return Result{}, err
 	}
 	before.findBroken()
-	st := &state{Version: 1}
-	if states != nil {
-		if st, err = readState(states.root); err != nil {
-			return Result{}, err
-		}
+	if undo {
+		before.older = t.backups(f.Client)
 	}
 	after := before
 	if servers := before.filter(wanted); len(servers) > 0 {
-		out, err := edit(before, servers, st, t.path())
+		out, err := edit(before, servers)
 		if err != nil {
 			return Result{}, err
 		}
 		if after, err = Parse(f.Client, out); err != nil {
 			return Result{}, fmt.Errorf("the edited file does not parse: %w", err)
 		}
-		for _, s := range servers {
-			now, _ := after.find(s.path)
-			result.Changes = append(result.Changes, Change{Server: s, Before: s.Line(), After: now.Line()})
+		for _, now := range after.Servers { // both are in the order of the file
+			if n := len(result.Changes); n < len(servers) && slices.Equal(now.path, servers[n].path) {
+				result.Changes = append(result.Changes, Change{Server: servers[n], Before: servers[n].lineOrURL(), After: now.lineOrURL()})
+			}
 		}
 	}
-	if len(result.Changes) > 0 {
+	if len(result.Changes) > 0 && t.info != nil {
 		err = t.checkWritable()
 	}
 	if err != nil || e.DryRun {
 		return result, err
 	}
-	return result, e.write(t, after, st, states, undo, &result)
-}
-
-// lock opens the state folder and waits until no other process changes files. In a dry run it changes nothing and returns nil if
-// the folder does not exist.
-func (e *Editor) lock(ctx context.Context) (*writer, func(), error) {
-	if e.DryRun {
-		root, err := os.OpenRoot(e.State)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, func() {}, nil
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		return &writer{root: root}, func() { _ = root.Close() }, nil
-	}
-	if err := os.MkdirAll(e.State, 0o700); err != nil {
-		return nil, nil, err
-	}
-	root, err := os.OpenRoot(e.State)
-	if err != nil {
-		return nil, nil, err
-	}
-	held, err := filelock.Wait(ctx, root, "install.lock", lockTimeout)
-	if err != nil {
-		return nil, nil, errors.Join(err, root.Close())
-	}
-	return &writer{root: root, step: e.step}, func() { _, _ = held.Close(), root.Close() }, nil
+	return result, e.write(t, after, undo, &result)
 }
 
 // write makes a change durable, and removes what a run that was killed has left behind, also if there is no change.
-func (e *Editor) write(t *target, after *Config, st *state, states *writer, undo bool, result *Result) error {
+func (e *Editor) write(t *target, after *Config, undo bool, result *Result) error {
+	if t.info == nil {
+		if len(result.Changes) == 0 {
+			return nil
+		}
+		if err := os.MkdirAll(t.dir, 0o700); err != nil {
+			return plainError(err)
+		}
+	}
 	root, err := os.OpenRoot(t.dir)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // every file in it is closed already
 	w := &writer{root: root, step: e.step}
-	if err := errors.Join(w.removeTemporary(t.base), states.removeTemporary(stateName)); err != nil {
+	if err := w.removeTemporary(t.base); err != nil {
 		return err
 	}
-	if len(result.Changes) > 0 {
-		if err := e.replace(w, t, after, st, states, result); err != nil {
-			return err
-		}
+	store := func() error { return e.replace(w, t, after, result) }
+	switch {
+	case len(result.Changes) == 0:
+		store = func() error { return nil }
+	case t.info == nil:
+		store = func() error { return w.create(t.base, after.src) }
+	case undo && after.isCreated() && !slices.ContainsFunc(t.backups(after.client), (*Config).isCreated): // Install has created the file
+		store = func() error { return w.call("remove file", func() error { return w.root.Remove(t.base) }) }
 	}
-	if !undo {
+	if err := store(); err != nil {
+		return err
+	}
+	if result.Written = len(result.Changes) > 0; !undo {
 		return nil
 	}
-	return e.forget(w, t, after, st, states, result)
+	return forget(w, t, after, result)
 }
 
-// replace writes the backup, the state and the file, in this order: whenever the process is killed, the file has its old or its new
-// content, and the new one can be undone.
-func (e *Editor) replace(w *writer, t *target, after *Config, st *state, states *writer, result *Result) error {
+// isCreated reports whether a file has only what Install writes into a new one around the hook.
+func (c *Config) isCreated() bool { return c.client.hook != nil && string(c.src) == c.client.hook.file }
+
+// replace writes the backup and then the file: whenever the process is killed, the file has its old or its new content.
+func (e *Editor) replace(w *writer, t *target, after *Config, result *Result) error {
 	backup, err := w.backup(t, e.Now().UTC().Format("20060102T150405Z"))
 	if err != nil {
 		return fmt.Errorf("writing the backup: %w", plainError(err))
 	}
 	result.Backup = filepath.Join(t.dir, backup)
-	if err := st.write(states); err != nil {
-		return fmt.Errorf("%w: %w", ErrState, plainError(err))
-	}
-	err = w.replace(t.base, after.src, t.info.Mode().Perm(), t, func() error {
-		now, err := w.root.ReadFile(t.base)
+	err = w.replace(t.base, after.src, t, func() error {
+		now, _, err := durable.ReadIn(w.root, t.base, maxFile)
 		if err == nil && !bytes.Equal(now, t.data) {
 			err = errors.New("another program changed the file at the same time; run the command again")
 		}
 		return err
 	})
-	result.Written = err == nil
 	return err
 }
 
-// forget removes backups and records that are of no use after Uninstall. A backup is of no use if the installation is all that
-// distinguishes it from the file.
-func (e *Editor) forget(w *writer, t *target, after *Config, st *state, states *writer, result *Result) error {
-	obsolete, err := w.backups(t.base, func(data []byte) bool {
-		return bytes.Equal(original(after.client, data, st, t.path()), after.src)
-	})
+// forget removes backups that are of no use after Uninstall: those from which only the installation distinguishes the file.
+func forget(w *writer, t *target, after *Config, result *Result) error {
+	older := t.backups(after.client)
+	obsolete, err := w.backups(t.base, func(data []byte) bool { return bytes.Equal(original(after.client, data, older), after.src) })
 	if err != nil {
 		return err
 	}
@@ -233,20 +176,23 @@ func (e *Editor) forget(w *writer, t *target, after *Config, st *state, states *
 			result.Backup = ""
 		}
 	}
-	return e.forgetRecords(t, after, st, states)
+	return nil
 }
 
-// original returns the text of a file without the edits of Install, or nil. A command with flags of wrap is not one of those.
-func original(c Client, src []byte, st *state, file string) []byte {
+// original returns the text of a file without the edits of Install, or nil. A command with flags of wrap other than the name of the entry
+// is not one of those.
+func original(c Client, src []byte, older []*Config) []byte {
 	config, err := Parse(c, src)
 	if err != nil {
 		return nil
 	}
+	config.older = older
 	servers := config.filter(func(s Server) bool {
 		line := s.Line()
-		return s.Removable() && wrappedAt(line) == candorAt(line)+3
+		own, at := candorAt(line), wrappedAt(line)
+		return s.Removable() && (s.IsHook() || at == own+3 || slices.Equal(line[own+1:at], s.wrapWords()))
 	})
-	out, err := config.unwrap(servers, st.texts(file, config, servers))
+	out, err := config.unwrap(servers)
 	if err != nil {
 		return nil
 	}
@@ -262,18 +208,4 @@ func (c *Config) filter(wanted func(Server) bool) []Server {
 		}
 	}
 	return found
-}
-
-func (e *Editor) forgetRecords(t *target, after *Config, st *state, states *writer) error {
-	changed := false
-	for _, s := range after.Servers {
-		if !s.wrapped() && st.has(t.path(), s.path) {
-			st.set(t.path(), s.path, "")
-			changed = true
-		}
-	}
-	if !changed {
-		return nil
-	}
-	return st.write(states)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -18,6 +19,28 @@ type System struct {
 	Folder string // the current folder, for the files of a project; may be empty
 }
 
+// LocalSystem returns the system of this process, with a current folder.
+func LocalSystem(getenv func(string) string, folder string) System {
+	return System{OS: runtime.GOOS, Getenv: getenv, Home: getenv(HomeVariable()), Folder: folder}
+}
+
+// HomeVariable is the environment variable that names the home folder.
+func HomeVariable() string {
+	if runtime.GOOS == "windows" {
+		return "USERPROFILE"
+	}
+	return "HOME"
+}
+
+// IDs returns the ids of all clients that are known.
+func IDs() []string {
+	var ids []string
+	for _, c := range Clients() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
 // Client is a program that starts MCP servers.
 type Client struct {
 	ID    string
@@ -25,12 +48,23 @@ type Client struct {
 	// Terminal reports whether the client runs in a terminal, so that it has the environment of a shell.
 	Terminal bool
 
-	toml    bool
+	format  format
 	servers []string // path of the table with the servers
+	mixed   bool     // that table has settings too, and a command is an array; newer files have the servers in a table servers in it
 	user    []place  // files of the user, the main one first
 	project []string // files in the folder of a project, with slashes
+	hook    *hook    // set if the files have a hook and no servers
 	perPath string   // table whose members each have a table with servers, per project; may be empty
 }
+
+// format is the syntax of a client's files.
+type format uint8
+
+const (
+	formatJSON format = iota // with comments and trailing commas
+	formatTOML
+	formatYAML
+)
 
 // place is a file below a folder that depends on the system.
 type place struct {
@@ -58,7 +92,8 @@ func Clients() []Client {
 			{settings, "Code - Insiders/User/profiles/*/mcp.json"},
 			{home, ".vscode-server/data/User/mcp.json"},
 			{home, ".vscode-server-insiders/data/User/mcp.json"}}},
-		{ID: "copilot", Title: "GitHub Copilot CLI", Terminal: true, servers: standard, user: []place{{named("COPILOT_HOME", inHome(".copilot")), "mcp-config.json"}}},
+		{ID: "copilot", Title: "GitHub Copilot CLI", Terminal: true, servers: standard, project: []string{".github/mcp.json"},
+			user: []place{{named("COPILOT_HOME", inHome(".copilot")), "mcp-config.json"}}},
 		{ID: "windsurf", Title: "Windsurf (Devin Desktop)", servers: standard, project: []string{".devin/mcp_config.json", ".devin/config.json", ".devin/config.local.json"},
 			user: []place{
 				{home, ".codeium/windsurf/mcp_config.json"},
@@ -67,9 +102,37 @@ func Clients() []Client {
 				{devin, "config.json"}}},
 		{ID: "gemini", Title: "Gemini CLI", Terminal: true, servers: standard, project: []string{".gemini/settings.json"},
 			user: []place{{named("GEMINI_CLI_HOME", home), ".gemini/settings.json"}}},
-		{ID: "codex", Title: "Codex", Terminal: true, toml: true, servers: []string{"mcp_servers"}, project: []string{".codex/config.toml"},
+		{ID: "codex", Title: "Codex", Terminal: true, format: formatTOML, servers: []string{"mcp_servers"}, project: []string{".codex/config.toml"},
 			user: []place{{named("CODEX_HOME", inHome(".codex")), "config.toml"}}},
-		{ID: "zed", Title: "Zed", servers: []string{"context_servers"}, project: []string{".zed/settings.json"}, user: []place{{zed, "settings.json"}}},
+		{ID: "zed", Title: "Zed", servers: []string{"context_servers"}, project: []string{".zed/settings.json"}, user: []place{{unixConfig("zed", "Zed"), "settings.json"}}},
+		{ID: "antigravity", Title: "Antigravity", servers: standard, project: []string{".agents/mcp_config.json"}, user: []place{
+			{home, ".gemini/config/mcp_config.json"},
+			{home, ".gemini/antigravity/mcp_config.json"},
+			{home, ".gemini/antigravity-cli/mcp_config.json"}}},
+		{ID: "opencode", Title: "OpenCode", Terminal: true, mixed: true, servers: []string{"mcp"},
+			project: []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"},
+			user:    []place{{xdgEverywhere, "opencode/opencode.json"}, {xdgEverywhere, "opencode/opencode.jsonc"}}},
+		{ID: "kilo", Title: "Kilo Code", mixed: true, servers: []string{"mcp"},
+			project: []string{"kilo.json", "kilo.jsonc", ".kilo/kilo.json", ".kilo/kilo.jsonc"},
+			user:    []place{{xdgEverywhere, "kilo/kilo.json"}, {xdgEverywhere, "kilo/kilo.jsonc"}}},
+		{ID: "goose", Title: "Goose", format: formatYAML, servers: []string{"extensions"}, user: []place{{unixConfig("goose", "Block/goose/config"), "config.yaml"}}},
+		{ID: "cline", Title: "Cline", servers: standard, user: []place{
+			{settings, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"},
+			{named("CLINE_DIR", inHome(".cline")), "data/settings/cline_mcp_settings.json"}}},
+		{ID: "kiro", Title: "Kiro", servers: standard, project: []string{".kiro/settings/mcp.json"}, user: []place{{home, ".kiro/settings/mcp.json"}}},
+		{ID: "grok", Title: "Grok Build", Terminal: true, format: formatTOML, servers: []string{"mcp_servers"}, project: []string{".grok/config.toml"},
+			user: []place{{named("GROK_HOME", inHome(".grok")), "config.toml"}}},
+		{ID: "kimi", Title: "Kimi Code", Terminal: true, servers: standard, project: []string{".kimi-code/mcp.json"},
+			user: []place{{named("KIMI_CODE_HOME", inHome(".kimi-code")), "mcp.json"}}},
+		{ID: "pi", Title: "Pi", Terminal: true, servers: standard, project: []string{".pi/mcp.json"}, user: []place{
+			{named("PI_CODING_AGENT_DIR", inHome(".pi", "agent")), "mcp.json"},
+			{home, ".config/mcp/mcp.json"},
+			{home, ".agents/mcp.json"},
+			{home, ".agents/mcp/mcp.json"}}},
+		{ID: "mcporter", Title: "MCPorter", Terminal: true, servers: standard, project: []string{"config/mcporter.json"},
+			user: []place{{home, ".mcporter/mcporter.json"}, {home, ".mcporter/mcporter.jsonc"}}},
+		{ID: "mastra", Title: "Mastra Code", Terminal: true, servers: standard, project: []string{".mastracode/mcp.json"}, user: []place{{home, ".mastracode/mcp.json"}}},
+		{ID: "fx", Title: "fx", Terminal: true, mixed: true, servers: []string{"mcp"}, user: []place{{home, ".fx/mcp.json"}}},
 	}
 }
 
@@ -79,10 +142,11 @@ func inHome(path ...string) folder {
 	return func(s System) string { return below(s.Home, path...) }
 }
 
-// named returns the folder that an environment variable names, else another.
+// named returns the folder that an environment variable names, else another. A relative one would be a folder of the
+// project.
 func named(variable string, otherwise folder) folder {
 	return func(s System) string {
-		if dir := s.Getenv(variable); dir != "" {
+		if dir := s.Getenv(variable); filepath.IsAbs(dir) {
 			return dir
 		}
 		return otherwise(s)
@@ -126,15 +190,20 @@ func xdgConfig(s System) string {
 	return below(s.Home, ".config")
 }
 
-// zed keeps its settings below ~/.config on macOS too.
-func zed(s System) string {
-	switch s.OS {
-	case "windows":
-		return below(roaming(s), "Zed")
-	case "darwin":
-		return below(s.Home, ".config", "zed")
+// xdgEverywhere is the folder of programs that follow the XDG rules on every system.
+func xdgEverywhere(s System) string { return named("XDG_CONFIG_HOME", inHome(".config"))(s) }
+
+// unixConfig is the folder of a program that keeps its settings below ~/.config on macOS too.
+func unixConfig(unix, windows string) folder {
+	return func(s System) string {
+		switch s.OS {
+		case "windows":
+			return below(roaming(s), strings.Split(windows, "/")...)
+		case "darwin":
+			return below(s.Home, ".config", unix)
+		}
+		return below(xdgConfig(s), unix)
 	}
-	return below(xdgConfig(s), "zed")
 }
 
 // devin is the folder of the agent of Devin Desktop, as Windsurf is called now.

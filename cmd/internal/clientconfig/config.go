@@ -3,6 +3,7 @@ package clientconfig
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ type Config struct {
 	client Client
 	src    []byte
 	root   *node
+	older  []*Config // backups of the file, the newest first
 }
 
 // Parse reads the text of a client's file.
@@ -22,6 +24,9 @@ func Parse(c Client, src []byte) (*Config, error) {
 		return nil, err
 	}
 	config := &Config{client: c, src: src, root: root}
+	if c.hook != nil {
+		return config, config.readHook()
+	}
 	err = config.add("", c.servers)
 	if err != nil || c.perPath == "" {
 		return config, err
@@ -37,11 +42,7 @@ func Parse(c Client, src []byte) (*Config, error) {
 }
 
 func (c Client) parse(src []byte) (*node, error) {
-	parse := parseJSONC
-	if c.toml {
-		parse = parseTOML
-	}
-	root, err := parse(src)
+	root, err := [...]func([]byte) (*node, error){formatJSON: parseJSONC, formatTOML: parseTOML, formatYAML: parseYAML}[c.format](src)
 	if err == nil && root.kind != kindTable {
 		err = syntaxError(src, root.start, "not an object")
 	}
@@ -65,11 +66,23 @@ func (c *Config) add(project string, at []string) error {
 			return syntaxError(c.src, n.start, quoted(name)+" is not an object")
 		}
 	}
+	count := map[string]int{}
 	for _, m := range n.members {
+		count[m.name]++
+	}
+	for _, m := range n.members {
+		if c.client.mixed && !m.value.isEntry() {
+			if m.name == "servers" {
+				if err := c.add(project, append(at[:len(at):len(at)], m.name)); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		s := readServer(m.value)
 		s.Name, s.Project = m.name, project
 		s.path = append(append([]string{}, at...), m.name)
-		if n.repeats(m.name) {
+		if count[m.name] > 1 {
 			s = s.unsupported("the file has more than one server with this name, and clients use only one of them")
 			s.Duplicate = true
 		}
@@ -78,27 +91,36 @@ func (c *Config) add(project string, at []string) error {
 	return nil
 }
 
-// errNoServers is the error for a file without any of the tables that clients use.
-var errNoServers = errors.New("has no key mcpServers, servers, context_servers or mcp_servers (hint: name the file in which the client lists its MCP servers)")
+// isEntry reports whether a member of a table that also has settings is a server.
+func (n *node) isEntry() bool {
+	return n.kind == kindTable && slices.ContainsFunc([]string{"type", "command", "url", "enabled"}, func(name string) bool { return n.child(name) != nil })
+}
 
-// anyClient returns a client whose files have the form of src: JSON, or TOML if the name of the file says so.
+// errNoServers is the error for a file without any of the tables that clients use.
+var errNoServers = errors.New("missing key mcpServers, servers, context_servers, mcp_servers, mcp or extensions (hint: name the file in which the client lists its MCP servers)")
+
+// anyClient returns a client whose files have the form of src: JSON, or TOML or YAML if the file has that extension.
 func anyClient(name string, src []byte) (Client, error) {
-	c := Client{perPath: "projects", toml: strings.EqualFold(filepath.Ext(name), ".toml")}
+	c := Client{perPath: "projects"}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".toml":
+		c.format = formatTOML
+	case ".yaml", ".yml":
+		c.format = formatYAML
+	}
 	root, err := c.parse(src)
 	if err != nil {
 		return c, err
 	}
-	for _, n := range []*node{root, root.child("mcp")} {
-		for _, key := range []string{"mcpServers", "servers", "context_servers", "mcp_servers"} {
-			if n.child(key) == nil {
-				continue
-			}
+	for _, key := range []string{"mcpServers", "servers", "context_servers", "mcp_servers", "extensions"} {
+		if root.child(key) != nil {
 			c.servers = []string{key}
-			if n != root {
-				c.servers = []string{"mcp", key}
-			}
 			return c, nil
 		}
+	}
+	if table := root.child("mcp"); table != nil && table.kind == kindTable {
+		c.servers, c.mixed = []string{"mcp"}, true
+		return c, nil
 	}
 	c.servers = []string{"mcpServers"}
 	if projects := root.child(c.perPath); projects != nil {

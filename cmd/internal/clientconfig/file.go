@@ -7,10 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// maxFile bounds the size of a configuration file.
-const maxFile = 16 << 20
+// maxFile bounds the size of a configuration file, and maxProject that of one that others may have written: the tree of
+// a text can take 300 times its size, and much time.
+const (
+	maxFile    = 16 << 20
+	maxProject = 256 << 10
+)
 
 // File is a configuration file that exists.
 type File struct {
@@ -20,6 +26,8 @@ type File struct {
 	Servers []Server
 	// Err says why the file cannot be read. Then there are no servers.
 	Err error
+
+	within string // the folder that links of the file may not leave; "" for a file of the user
 }
 
 // Discover returns the files that exist, those of the user first.
@@ -35,7 +43,13 @@ func Discover(s System) []File {
 			return
 		}
 		f := File{Client: c, Path: name, Project: project}
-		f.Servers, f.Err = readServers(c, name)
+		if project {
+			f.within = s.Folder
+		}
+		t, err := f.open()
+		if f.Err = err; err == nil {
+			f.Servers, f.Err = c.servedIn(t)
+		}
 		found = append(found, f)
 	}
 	for _, c := range Clients() {
@@ -54,7 +68,7 @@ func Discover(s System) []File {
 // ReadFile reads a file that the user has named. It may be of any client, known or not.
 func ReadFile(name string) File {
 	f := File{Path: name}
-	t, err := openTarget(name)
+	t, err := f.open()
 	if err == nil {
 		f.Client, err = anyClient(name, t.data)
 	}
@@ -63,14 +77,6 @@ func ReadFile(name string) File {
 	}
 	f.Err = err
 	return f
-}
-
-func readServers(c Client, name string) ([]Server, error) {
-	t, err := openTarget(name)
-	if err != nil {
-		return nil, err
-	}
-	return c.servedIn(t)
 }
 
 func (c Client) servedIn(t *target) ([]Server, error) {
@@ -90,7 +96,7 @@ func (f File) Name() string {
 	return f.Client.Title + ", " + f.Path
 }
 
-// target is the file behind a name, after symbolic links, and its content.
+// target is the file behind a name, after symbolic links, and its content. info is nil if the file, which has a hook, does not exist yet.
 type target struct {
 	dir, base string
 	info      fs.FileInfo
@@ -99,10 +105,14 @@ type target struct {
 
 func (t *target) path() string { return filepath.Join(t.dir, t.base) }
 
-func openTarget(name string) (*target, error) {
-	real, err := filepath.EvalSymlinks(name)
-	if _, lstatErr := os.Lstat(name); lstatErr == nil && errors.Is(err, fs.ErrNotExist) {
+// open reads the file. It is opened once, and its links are followed before.
+func (f File) open() (*target, error) {
+	real, err := filepath.EvalSymlinks(f.Path)
+	if _, lstatErr := os.Lstat(f.Path); lstatErr == nil && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("a link to a file that does not exist: %w", plainError(err))
+	}
+	if h := f.Client.hook; h != nil && errors.Is(err, fs.ErrNotExist) {
+		return &target{dir: filepath.Dir(f.Path), base: filepath.Base(f.Path), data: []byte(h.file)}, nil
 	}
 	if err != nil {
 		return nil, plainError(err)
@@ -110,22 +120,34 @@ func openTarget(name string) (*target, error) {
 	if real, err = filepath.Abs(real); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(real)
-	switch {
-	case err != nil:
-		return nil, plainError(err)
-	case info.IsDir():
-		return nil, errors.New("is a folder")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
+	if !f.keepsWithin(real) {
+		return nil, errors.New("a link out of the folder of the project")
 	}
-	data, err := os.ReadFile(real)
-	if err != nil {
+	limit := int64(maxFile)
+	if f.Project {
+		limit = maxProject
+	}
+	data, info, err := durable.ReadFile(real, limit)
+	switch {
+	case info != nil && info.IsDir():
+		return nil, errors.New("is a folder")
+	case err != nil:
 		return nil, plainError(err)
 	}
 	return &target{dir: filepath.Dir(real), base: filepath.Base(real), info: info, data: data}, nil
+}
+
+// keepsWithin reports whether the file behind all links is in the folder of the project.
+func (f File) keepsWithin(real string) bool {
+	if f.within == "" {
+		return true
+	}
+	folder, err := filepath.EvalSymlinks(f.within)
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(folder, real)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // isBelowFile reports whether a path goes through something that is not a folder, so that the file cannot exist.

@@ -18,7 +18,8 @@ func TestPlaces(t *testing.T) {
 		env        map[string]string
 	}{
 		{"linux", "linux", nil},
-		{"linux-variables", "linux", map[string]string{"XDG_CONFIG_HOME": "/x", "CODEX_HOME": "/codex", "CLAUDE_CONFIG_DIR": "/claude", "GEMINI_CLI_HOME": "/gemini", "COPILOT_HOME": "/copilot"}},
+		{"linux-variables", "linux", map[string]string{"XDG_CONFIG_HOME": "/x", "CODEX_HOME": "/codex", "CLAUDE_CONFIG_DIR": "/claude", "GEMINI_CLI_HOME": "/gemini", "COPILOT_HOME": "/copilot",
+			"CLINE_DIR": "/cline", "GROK_HOME": "/grok", "KIMI_CODE_HOME": "/kimi", "PI_CODING_AGENT_DIR": "/pi"}},
 		{"darwin", "darwin", map[string]string{"XDG_CONFIG_HOME": "/x"}},
 		{"windows", "windows", map[string]string{"APPDATA": "/roaming", "LOCALAPPDATA": "/local"}},
 		{"windows-bare", "windows", nil},
@@ -65,7 +66,7 @@ func TestInstallFollowsLinks(t *testing.T) {
 	if err := os.Symlink(filepath.Join("..", "dotfiles", "second.json"), f.Path); err != nil {
 		t.Skipf("links: %v", err)
 	}
-	e := testEditor(dir)
+	e := testEditor()
 	r := install(t, e, f)
 	resolved, err := filepath.EvalSymlinks(dotfiles)
 	if err != nil {
@@ -108,7 +109,7 @@ func TestInstallRefuses(t *testing.T) {
 		"syntax": {func(t *testing.T, f File) {
 			t.Helper()
 			writeFile(t, f.Path, []byte(`{"mcpServers": {"a": {"command": "a" "args": []}}}`), 0o600)
-		}, "line 1, column 38: missing a comma"},
+		}, "line 1, column 38: invalid character"},
 		"two tables of servers": {func(t *testing.T, f File) {
 			t.Helper()
 			writeFile(t, f.Path, []byte(`{"mcpServers": {"a": {"command": "a"}}, "mcpServers": {}}`), 0o600)
@@ -130,7 +131,7 @@ func TestInstallRefuses(t *testing.T) {
 			c.prepare(t, f)
 			before := namesIn(t, filepath.Dir(f.Path))
 			content, _ := os.ReadFile(f.Path)
-			_, err := testEditor(dir).Install(context.Background(), f, every)
+			_, err := testEditor().Install(context.Background(), f, every)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
@@ -190,6 +191,30 @@ func TestDiscoverFindsPatterns(t *testing.T) {
 	}
 }
 
+// A file of the project has a lower limit, because others may have written it, and a relative folder in a variable is
+// no folder of the user.
+func TestProjectFilesAreNotTrusted(t *testing.T) {
+	t.Parallel()
+	home, folder := t.TempDir(), t.TempDir()
+	large := []byte(`{"mcpServers": {}, "x": "` + strings.Repeat("x", 256<<10) + `"}`)
+	for _, dir := range []string{home, folder} {
+		if err := os.Mkdir(filepath.Join(dir, ".cursor"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, ".cursor", "mcp.json"), large, 0o600)
+	}
+	files := Discover(System{OS: "linux", Home: home, Folder: folder, Getenv: func(string) string { return "" }})
+	if len(files) != 2 || files[0].Err != nil || files[1].Err == nil || !strings.Contains(files[1].Err.Error(), "larger than 256 KiB") {
+		t.Errorf("found %+v", files)
+	}
+	here := System{OS: "linux", Home: home, Getenv: func(string) string { return "." }}
+	for _, c := range Clients() {
+		if name := c.UserFile(here); !filepath.IsAbs(name) {
+			t.Errorf("%s: %s", c.ID, name)
+		}
+	}
+}
+
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Status{
@@ -198,6 +223,18 @@ func TestStatus(t *testing.T) {
 		`{"command": "C:\\bin\\candor.exe", "args": ["wrap", "--mode", "observe", "--", "x"]}`: Protected,
 		`{"command": "npx", "args": ["-y", "candor-mcp@1.2.3", "wrap", "--", "x"]}`:            Protected,
 		`{"command": "candor", "args": ["gateway", "--config", "x"]}`:                          Protected,
+		`{"command": "uvx", "args": ["--from", "candor-mcp", "candor", "wrap", "--", "x"]}`:    Protected,
+		`{"command": "npx", "args": ["-y", "candor-mcp-evil", "wrap", "--", "x"]}`:             Unprotected,
+		`{"command": "npx", "args": ["-y", "evil", "candor-mcp", "wrap", "--", "x"]}`:          Unprotected,
+		`{"command": "npx", "args": ["--package=evil", "candor-mcp", "wrap", "--", "x"]}`:      Unprotected,
+		`{"command": "npx", "args": ["candor", "wrap", "--", "x"]}`:                            Unprotected,
+		`{"command": "npx", "args": ["-y", "candor-mcp@npm:evil", "wrap", "--", "x"]}`:         Unprotected,
+		`{"command": "npx", "args": ["-y", "candor-mcp@../evil", "wrap", "--", "x"]}`:          Unprotected,
+		`{"command": "./npx", "args": ["-y", "candor-mcp", "wrap", "--", "x"]}`:                Unprotected,
+		`{"command": "bin\\cmd", "args": ["/c", "candor", "wrap", "--", "x"]}`:                 Unprotected,
+		`{"command": "/opt/candor-evil", "args": ["wrap", "--", "x"]}`:                         Unprotected,
+		`{"command": "./candor", "args": ["wrap", "--", "x"]}`:                                 Unprotected,
+		`{"command": "sh", "args": ["-c", "evil", "candor", "wrap", "--", "x"]}`:               Unprotected,
 		`{"command": "candor", "args": ["wrap", "--"]}`:                                        Unsupported,
 		`{"command": "candor", "args": ["wrap", "x"]}`:                                         Unsupported,
 		`{"command": "x", "args": ["wrap", "--", "candor"]}`:                                   Unprotected,
@@ -223,5 +260,43 @@ func TestStatus(t *testing.T) {
 		if s := c.Servers[0]; s.Status != want {
 			t.Errorf("%s: %s, want %s", text, s.Status, want)
 		}
+	}
+}
+
+// TestInstallNamesEntries checks that an entry gets its own name in the ledger unless the name could change in an argument, and that an
+// entry of an earlier version, without a name, stays as it is and can be undone.
+func TestInstallNamesEntries(t *testing.T) {
+	t.Parallel()
+	const entry = `{"mcpServers": {%q: {"command": %q, "args": [%s"x"]}}}`
+	f := File{Client: clientByID(t, "cursor"), Path: filepath.Join(t.TempDir(), "mcp.json")}
+	e := testEditor()
+	e.Candor = []string{"candor"}
+	for name, words := range map[string]string{
+		"files": `"--name", "files", `, "my server": `"--name", "my server", `, "@scope/größe": `"--name", "@scope/größe", `,
+		"": "", "-x": "", "${HOME}": "", "%PATH%": "", "a&b": "", strings.Repeat("n", 101): "",
+	} {
+		before := fmt.Sprintf(entry, name, "npx", "")
+		writeFile(t, f.Path, []byte(before), 0o600)
+		install(t, e, f)
+		if now, want := string(readFile(t, f.Path)), fmt.Sprintf(entry, name, "candor", `"wrap", `+words+`"--", "npx", `); now != want {
+			t.Errorf("got %s, want %s", now, want)
+		}
+		uninstall(t, e, f)
+		if now := string(readFile(t, f.Path)); now != before {
+			t.Errorf("after uninstall: %s", now)
+		}
+	}
+	earlier := fmt.Sprintf(entry, "files", "candor", `"wrap", "--", "npx", `)
+	writeFile(t, f.Path, []byte(earlier), 0o600)
+	writeFile(t, f.Path+".candor-backup-20250102T030405Z", []byte(fmt.Sprintf(entry, "files", "npx", "")), 0o600)
+	if r := install(t, e, f); len(r.Changes) > 0 {
+		t.Errorf("an earlier entry was changed: %+v", r.Changes)
+	}
+	uninstall(t, e, f)
+	if now := string(readFile(t, f.Path)); now != fmt.Sprintf(entry, "files", "npx", "") {
+		t.Errorf("after uninstall: %s", now)
+	}
+	if names := namesIn(t, filepath.Dir(f.Path)); len(names) != 1 {
+		t.Errorf("files left behind: %q", names)
 	}
 }

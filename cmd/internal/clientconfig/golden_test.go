@@ -24,9 +24,8 @@ func clientByID(t testing.TB, id string) Client {
 	return Client{}
 }
 
-// testEditor returns an editor with its state below dir.
-func testEditor(dir string) *Editor {
-	return &Editor{State: filepath.Join(dir, "state"), Candor: []string{"/usr/local/bin/candor"},
+func testEditor() *Editor {
+	return &Editor{Candor: []string{"/usr/local/bin/candor"},
 		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}
 }
 
@@ -54,7 +53,7 @@ func TestInstallGolden(t *testing.T) {
 			}
 			f := File{Client: clientByID(t, id), Path: filepath.Join(dir, filepath.Base(input))}
 			writeFile(t, f.Path, before, 0o640)
-			e := testEditor(dir)
+			e := testEditor()
 			if r := install(t, e, f); len(r.Changes) == 0 || !r.Written {
 				t.Fatalf("nothing was changed: %+v", r)
 			}
@@ -71,7 +70,7 @@ func TestInstallGolden(t *testing.T) {
 				t.Errorf("after uninstall:\n%s\nbefore install:\n%s", after, before)
 			}
 			checkMode(t, f.Path, 0o640)
-			if names := namesIn(t, dir); len(names) != 2 {
+			if names := namesIn(t, dir); len(names) != 1 {
 				t.Errorf("files left behind: %q", names)
 			}
 		})

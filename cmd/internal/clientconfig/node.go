@@ -1,7 +1,5 @@
 package clientconfig
 
-import "fmt"
-
 // kind is the type of a node.
 type kind uint8
 
@@ -18,8 +16,8 @@ type node struct {
 	start, end int    // of the value; not set for a TOML table with a header
 	text       string // of a string, unescaped; of a number or the like, as written
 	items      []*node
+	block      bool // of a YAML array that is written as lines with dashes
 	members    []*member
-	defined    bool // a TOML table that has its header
 }
 
 // member is a name and a value in a table.
@@ -76,29 +74,4 @@ func (n *node) strings() ([]string, bool) {
 		list = append(list, item.text)
 	}
 	return list, true
-}
-
-// maxDepth bounds nested values.
-const maxDepth = 200
-
-// SyntaxError is text that is not valid in the format of the file.
-type SyntaxError struct {
-	Line, Column int // from 1; the column counts bytes
-	Problem      string
-}
-
-// Error returns the position and the problem.
-func (e *SyntaxError) Error() string {
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Problem)
-}
-
-func syntaxError(src []byte, pos int, problem string) *SyntaxError {
-	e := &SyntaxError{Line: 1, Column: 1, Problem: problem}
-	for _, b := range src[:min(pos, len(src))] {
-		e.Column++
-		if b == '\n' {
-			e.Line, e.Column = e.Line+1, 1
-		}
-	}
-	return e
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestTOMLStrings(t *testing.T) {
@@ -34,30 +35,33 @@ func TestTOMLStrings(t *testing.T) {
 func TestTOMLErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"a = 1\na = 2\n":            `line 2, column 1: the key "a" occurs twice`,
-		"[a]\n[b]\n[a]\n":           `line 3, column 1: the table "a" occurs twice`,
-		"a = \"x\n\"":               "line 1, column 5: string without an end",
-		`a = "\q"`:                  "escape",
-		`a = "x" "y"`:               "text after the end of the value",
-		"a = [1 2]\n[":              "", // a number is not checked
-		"a = ":                      "missing a value",
-		"a = \"x\\":                 "string without an end",
-		"a":                         "missing =",
-		"[a":                        "missing ]",
-		"a = [\"x\" \"y\"]":         "missing a comma",
-		"a = 1\n[a.b]\n":            `"a" is not a table`,
-		strings.Repeat("a=[", 1000): "",
+		"a = 1\na = 2\n":    "line 2, column 1: key a is already defined",
+		"[a]\n[b]\n[a]\n":   "line 3, column 2: table a already exists",
+		`a = "\q"`:          "escape",
+		`a = "x" "y"`:       "line 1, column 9: expected newline",
+		"a = ":              "expected value",
+		"a = 1\n[a.b]\n":    "already exists as a value",
+		"\ufeffa = [\n1 2]": "line 2, column 3",
 	} {
 		_, err := parseTOML([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := parseTOML([]byte("a = " + strings.Repeat("[", 1000))); err == nil || !strings.Contains(err.Error(), "too deeply") {
-		t.Errorf("deep arrays: %v", err)
-	}
-	if _, err := parseJSONC([]byte(strings.Repeat(`[`, 1000))); err == nil || !strings.Contains(err.Error(), "too deeply") {
-		t.Errorf("deep arrays: %v", err)
+}
+
+// The parser of JSON recurses, and a stack that is too large ends the program.
+func TestDeepJSONIsRefused(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("[", 10_001)
+	for text, want := range map[string]string{
+		"{\n\"a\": " + deep: "line 2, column 10005: nested too deeply",
+		`{"a": "\"` + deep + `", /*` + deep + "*/ //" + deep: "unexpected EOF",
+		`{"a": "\\", "b": ` + deep:                           "nested too deeply",
+	} {
+		if _, err := parseJSONC([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20s: %v, want %s", text, err, want)
+		}
 	}
 }
 
@@ -70,17 +74,19 @@ func FuzzInstall(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data, filepath.Ext(name) == ".toml")
+		f.Add(data, strings.TrimPrefix(filepath.Ext(name), "."))
 	}
-	f.Add([]byte("mcp_servers.a={command='x',args=[#\n]}"), true)
-	f.Add([]byte(`{"mcpServers":{"":{"args":[/**/],"command":"\u0000"}}}`), false)
-	f.Fuzz(func(t *testing.T, src []byte, toml bool) {
-		id := "claude-code"
-		if toml {
-			id = "codex"
+	f.Add([]byte("mcp_servers.a={command='x',args=[#\n]}"), "toml")
+	f.Add([]byte(`{"mcpServers":{"":{"args":[/**/],"command":"\u0000"}}}`), "json")
+	f.Add([]byte("{\"mcpServers\":{\"a\":{\"command\":\"caf\xe9\"}}}"), "json")
+	ids := map[string]string{"json": "claude-code", "toml": "codex", "yaml": "goose", "jsonc": "opencode"}
+	f.Fuzz(func(t *testing.T, src []byte, form string) {
+		id, known := ids[form]
+		if !known {
+			return
 		}
 		c := clientByID(t, id)
-		if !toml && json.Valid(src) {
+		if c.format == formatJSON && json.Valid(src) && utf8.Valid(src) {
 			if _, err := parseJSONC(src); err != nil && !strings.Contains(err.Error(), "too deeply") {
 				t.Fatalf("valid JSON is refused: %v", err)
 			}
@@ -90,11 +96,17 @@ func FuzzInstall(f *testing.F) {
 			return
 		}
 		servers := config.filter(func(s Server) bool { return s.Status == Unprotected })
-		out, _, err := config.wrap(servers, []string{"npx", "-y", "candor-mcp"})
+		out, err := config.wrap(servers, []string{"npx", "-y", "candor-mcp"})
+		if err != nil && c.format == formatYAML {
+			return // a command that is valid as a line may not be one in brackets
+		}
 		if err != nil {
 			t.Fatalf("%v\n%s\n%s", err, src, out)
 		}
 		checkRepairs(t, config, servers)
+		if _, err := config.wrap(config.filter(func(s Server) bool { return s.CheckBridge() == nil }), []string{"candor"}); err != nil && c.format != formatYAML {
+			t.Fatalf("%v\n%s", err, src)
+		}
 		if config, err = Parse(c, out); err != nil {
 			t.Fatal(err)
 		}
@@ -107,28 +119,32 @@ func FuzzInstall(f *testing.F) {
 // checkRepairs wraps servers with a Candor at a path, and replaces that path in each. The repair itself checks that it can be undone.
 func checkRepairs(t *testing.T, config *Config, servers []Server) {
 	t.Helper()
-	src, added, err := config.wrap(servers, []string{"/opt/candor"})
+	src, err := config.wrap(servers, []string{"/opt/candor"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, old := range servers {
-		wrapped, err := Parse(config.client, src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, _ := wrapped.find(old.path)
-		if src, added[i], err = wrapped.repair(s, added[i], []string{"npx", "-y", "candor-mcp"}); err != nil {
-			t.Fatalf("%v\n%s", err, src)
-		}
+	chosen := func(c *Config) []Server {
+		return c.filter(func(s Server) bool {
+			return slices.ContainsFunc(servers, func(old Server) bool { return slices.Equal(s.path, old.path) })
+		})
+	}
+	wrapped, err := Parse(config.client, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := chosen(wrapped)
+	for i := range broken {
+		broken[i].Status = Broken
+	}
+	if src, err = wrapped.wrap(broken, []string{"npx", "-y", "candor-mcp"}); err != nil {
+		t.Fatalf("%v\n%s", err, src)
 	}
 	repaired, err := Parse(config.client, src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, old := range servers {
-		servers[i], _ = repaired.find(old.path)
-	}
-	if back, err := repaired.unwrap(servers, added); err != nil || !bytes.Equal(back, config.src) {
+	servers = chosen(repaired)
+	if back, err := repaired.unwrap(servers); err != nil || !bytes.Equal(back, config.src) {
 		t.Errorf("error %v, after repair and uninstall:\n%s\nbefore:\n%s", err, back, config.src)
 	}
 }

@@ -33,6 +33,11 @@ func TestReadFileReadsTheShapesOfClients(t *testing.T) {
 			{Name: "c", URL: "http://c/", Disabled: true, Status: NotStdio}}},
 		"headers of Codex": {"a.toml", "[mcp_servers.a]\nurl = 'https://h/'\nbearer_token_env_var = 'T'\nenabled = false\nhttp_headers = {X = 'y'}\nenv_http_headers = {Z = 'V'}\n", []Server{
 			{Name: "a", URL: "https://h/", Headers: []Pair{{"X", "y"}, {"Z", "${V}"}, {"Authorization", "Bearer ${T}"}}, Disabled: true, Status: NotStdio}}},
+		"command array": {"a.json", `{"mcp":{"timeout":5,"github":{"type":"local","command":["npx","-y","x"],"environment":{"A":"1","B":2}},"servers":{"a":{"type":"remote","url":"https://h/"}},"b":{"command":[]}}}`, []Server{
+			github, {Name: "a", URL: "https://h/", Status: NotStdio}, {Name: "b", Status: Unsupported, Problem: "the command is not a string"}}},
+		"yaml": {"a.yml", "extensions:\n  github:\n    cmd: npx\n    args: [-y, 'x']\n    envs: {A: '1', B: 2}\n  dev: {type: builtin, enabled: true}\n  two:\n    cmd: |\n      a\n      b\n  ref: {cmd: &a x}\n", []Server{
+			github, {Name: "dev", Status: Managed, Problem: "it is a part of the client"},
+			{Name: "two", Status: Unsupported, Problem: "the command is not a string"}, {Name: "ref", Status: Unsupported, Problem: "the command is not a string"}}},
 		"comma in a text":  {"a.json", `{"mcpServers":{"a":{"command":",}","args":["\",]"]}}}`, []Server{{Name: "a", Command: ",}", Args: []string{"\",]"}, Status: Unprotected}}},
 		"other keys first": {"a.json", `{"x":[1,{"y":2}],"mcpServers":{}}`, nil},
 		"one bad entry": {"a.json", `{"mcpServers":{"a":{"command":7},"b":{"command":"x"}}}`, []Server{
@@ -66,12 +71,12 @@ func TestReadFileRefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		``:                    "no key mcpServers",
+		``:                    "missing key mcpServers",
 		`[]`:                  "line 1, column 1: not an object",
-		`{"a":1}`:             "no key mcpServers",
+		`{"a":1}`:             "missing key mcpServers",
 		`{"mcpServers":[]}`:   `"mcpServers" is not an object`,
-		`{"mcpServers":{"a":`: "not a JSON value",
-		`{ /* `:               "comment without an end",
+		`{"mcpServers":{"a":`: "line 1, column 20: parsing value: unexpected EOF",
+		`{ /* `:               "parsing comment: unexpected EOF",
 	} {
 		path := filepath.Join(dir, "a.json")
 		writeFile(t, path, []byte(text), 0o600)

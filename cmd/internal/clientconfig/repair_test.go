@@ -20,7 +20,7 @@ func TestInstallRepairsBrokenServers(t *testing.T) {
 			f, _ := faultFile(t, dir)
 			old := filepath.Join(dir, "candor")
 			writeFile(t, old, nil, 0o700)
-			e := testEditor(dir)
+			e := testEditor()
 			e.Candor = []string{old}
 			install(t, e, f)
 			if r := install(t, e, f); r.Written {
@@ -29,7 +29,7 @@ func TestInstallRepairsBrokenServers(t *testing.T) {
 			if err := os.Remove(old); err != nil {
 				t.Fatal(err)
 			}
-			servers, err := readServers(f.Client, f.Path)
+			servers, err := reread(f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,12 +42,12 @@ func TestInstallRepairsBrokenServers(t *testing.T) {
 			if r := install(t, e, f); len(r.Changes) != 2 || !r.Written {
 				t.Errorf("repaired: %+v", r)
 			}
-			want := strings.Join(candor, " ") + " wrap -- "
-			servers, err = readServers(f.Client, f.Path)
+			want := strings.Join(candor, " ") + " wrap --name "
+			servers, err = reread(f)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, own := range []string{"server", "npx -y full"} {
+			for i, own := range []string{"bare -- server", "full -- npx -y full"} {
 				if got := strings.Join(servers[i].Line(), " "); got != want+own {
 					t.Errorf("repaired: %s, want %s", got, want+own)
 				}
@@ -71,22 +71,22 @@ func TestInstallRepairsAndWrapsInOneEdit(t *testing.T) {
 }}`
 	f := File{Client: clientByID(t, "cursor"), Path: filepath.Join(dir, "mcp.json")}
 	writeFile(t, f.Path, []byte(text), 0o600)
-	e := testEditor(dir)
+	e := testEditor()
 	e.Candor = []string{"candor"}
 	install(t, e, f)
-	want := strings.NewReplacer(`"/nonexistent/candor"`, `"candor"`, `"command": "b"`, `"command": "candor", "args": ["wrap", "--", "b"]`).Replace(text)
+	want := strings.NewReplacer(`"/nonexistent/candor"`, `"candor"`, `"command": "b"`, `"command": "candor", "args": ["wrap", "--name", "plain", "--", "b"]`).Replace(text)
 	if now := string(readFile(t, f.Path)); now != want {
 		t.Errorf("got\n%s\nwant\n%s", now, want)
 	}
 }
 
-// TestUninstallRemovesBrokenCandor removes a Candor that is no longer there.
+// TestUninstallRemovesBrokenCandor removes a Candor that was deleted.
 func TestUninstallRemovesBrokenCandor(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f := File{Client: clientByID(t, "cursor"), Path: filepath.Join(dir, "mcp.json")}
 	writeFile(t, f.Path, []byte(`{"mcpServers": {"a": {"command": "/nonexistent/candor", "args": ["wrap", "--", "npx", "x"]}}}`), 0o600)
-	uninstall(t, testEditor(dir), f)
+	uninstall(t, testEditor(), f)
 	if now := string(readFile(t, f.Path)); now != `{"mcpServers": {"a": {"command": "npx", "args": ["x"]}}}` {
 		t.Error(now)
 	}
@@ -99,12 +99,12 @@ func TestInstallLeavesDuplicatesAlone(t *testing.T) {
 	f := File{Client: clientByID(t, "cursor"), Path: filepath.Join(dir, "mcp.json")}
 	const text = `{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b", "args": []}, "a": {"command": "c"}}}`
 	writeFile(t, f.Path, []byte(text), 0o600)
-	e := testEditor(dir)
+	e := testEditor()
 	e.Candor = []string{"candor"}
 	if r := install(t, e, f); len(r.Changes) != 1 {
 		t.Errorf("%+v", r)
 	}
-	if now := string(readFile(t, f.Path)); now != strings.Replace(text, `"b", "args": []`, `"candor", "args": ["wrap", "--", "b"]`, 1) {
+	if now := string(readFile(t, f.Path)); now != strings.Replace(text, `"b", "args": []`, `"candor", "args": ["wrap","--name","b","--","b"]`, 1) {
 		t.Error(now)
 	}
 	uninstall(t, e, f)
@@ -122,7 +122,7 @@ func TestRepairSurvivesFaults(t *testing.T) {
 		f, _ := faultFile(t, dir)
 		old := filepath.Join(dir, "candor")
 		writeFile(t, old, nil, 0o700)
-		e := testEditor(dir)
+		e := testEditor()
 		e.Candor = []string{old}
 		install(t, e, f)
 		broken := string(readFile(t, f.Path))
@@ -141,7 +141,7 @@ func TestRepairSurvivesFaults(t *testing.T) {
 		_, err := e.Install(context.Background(), f, every)
 		e.step = nil
 		if where == "" {
-			if err != nil || at < 20 {
+			if err != nil || at < 10 {
 				t.Fatalf("%d steps, error %v", at-1, err)
 			}
 			return
@@ -156,4 +156,12 @@ func TestRepairSurvivesFaults(t *testing.T) {
 			t.Errorf("fault at step %d, %s: after uninstall:\n%s", at, where, now)
 		}
 	}
+}
+
+func reread(f File) ([]Server, error) {
+	t, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	return f.Client.servedIn(t)
 }

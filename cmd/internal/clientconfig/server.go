@@ -1,7 +1,11 @@
 package clientconfig
 
 import (
+	"cmp"
+	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -36,38 +40,50 @@ type Server struct {
 	Disabled  bool // the client does not start it
 	Duplicate bool // the file has another server with this name
 
-	path   []string
-	launch launch
+	path    []string
+	launch  launch
+	ownAuth bool // the entry has settings for the log-in to a URL
 }
 
 // Pair is a variable or a header.
 type Pair struct{ Name, Value string }
 
-// launch is the position of a command and its arguments.
+// launch is the position of a command and its arguments, or of a URL.
 type launch struct {
-	command *member
+	command *member // an array if it has the arguments too; the URL if the server has no command
 	args    *member // nil if the entry has none
+	kind    *member // the type of the entry; may be nil
 }
+
+// urlNames are the members that have the URL of a server. If an entry has several, the first of this list counts.
+var urlNames = []string{"httpUrl", "url", "serverUrl", "baseUrl", "uri"}
 
 func readServer(n *node) Server {
 	var s Server
 	if n.kind != kindTable {
 		return s.unsupported("the entry is not an object")
 	}
-	for _, name := range []string{"command", "args"} {
+	for _, name := range []string{"command", "cmd", "args"} {
 		if n.repeats(name) {
 			return s.unsupported("the entry has " + quoted(name) + " twice")
 		}
 	}
 	s.Disabled = n.word("disabled") == "true" || n.word("enabled") == "false"
+	s.ownAuth = n.hasAuth()
+	var address *member
 	s.Dir, s.EnvFile = n.string("cwd"), n.string("envFile")
-	for _, name := range []string{"httpUrl", "url", "serverUrl"} {
-		if s.URL == "" {
-			s.URL = n.string(name)
+	addresses := 0
+	for _, m := range n.members {
+		if !slices.Contains(urlNames, m.name) {
+			continue
+		}
+		addresses++
+		if m.value.kind == kindString && (s.URL == "" || slices.Index(urlNames, m.name) < slices.Index(urlNames, address.name)) {
+			s.URL, address = m.value.text, m
 		}
 	}
-	env := n.child("env")
-	s.launch = launch{command: n.get("command"), args: n.get("args")}
+	env := cmp.Or(n.child("env"), n.child("environment"), n.child("envs"))
+	s.launch = launch{command: cmp.Or(n.get("command"), n.get("cmd")), args: n.get("args"), kind: cmp.Or(n.get("type"), n.get("transport"))}
 	if c := s.launch.command; c != nil && c.value.kind == kindTable { // an older form of Zed: {"path": …, "args": …}
 		if c.value.repeats("path") || c.value.repeats("args") {
 			return s.unsupported("the command has a name twice")
@@ -84,7 +100,13 @@ func readServer(n *node) Server {
 	if s.Headers, problem = n.headers(); problem != "" {
 		return s.unsupported("headers: " + problem)
 	}
-	return s.readLaunch(n)
+	if s.launch.command != nil || s.launch.args != nil || addresses > 1 {
+		address = nil // beside a command there would be another, or another URL
+	}
+	if s = s.readLaunch(n); s.Status == NotStdio {
+		s.launch.command, s.launch.args = address, nil
+	}
+	return s
 }
 
 // readLaunch reads the command line and decides the status.
@@ -102,17 +124,26 @@ func (s Server) readLaunch(n *node) Server {
 	}
 	switch {
 	case l.command == nil && s.URL != "":
-		s.Status, s.launch = NotStdio, launch{}
+		s.Status = NotStdio
 		return s
 	case l.command == nil && (n.string("source") == "extension" || n.child("settings") != nil): // Zed
 		s.Status, s.Problem = Managed, "an extension of the client starts it"
 		return s
+	case l.command == nil && slices.Contains([]string{"builtin", "platform", "frontend", "inline_python"}, n.string("type")): // Goose
+		s.Status, s.Problem = Managed, "it is a part of the client"
+		return s
 	case l.command == nil:
 		return s.unsupported("the entry has neither a command nor a URL")
+	}
+	words, isList := l.command.value.strings()
+	switch {
+	case isList && len(words) > 0 && words[0] != "" && l.args == nil:
+		s.Command, s.Args = words[0], words[1:]
 	case l.command.value.kind != kindString || l.command.value.text == "":
 		return s.unsupported("the command is not a string")
+	default:
+		s.Command = l.command.value.text
 	}
-	s.Command = l.command.value.text
 	if l.args != nil {
 		args, ok := l.args.value.strings()
 		if !ok {
@@ -142,6 +173,13 @@ func (s Server) Line() []string {
 		return nil
 	}
 	return append([]string{s.Command}, s.Args...)
+}
+
+func (s Server) lineOrURL() []string {
+	if line := s.Line(); line != nil || s.URL == "" {
+		return line
+	}
+	return []string{s.URL}
 }
 
 // wrapped reports whether the command is Candor, also if it is missing.
@@ -224,14 +262,41 @@ func Unwrap(line []string) (server []string, program string) {
 	return line, ""
 }
 
-// candorAt returns the index of the word that names Candor and is followed by one of its commands, or -1.
+// candorAt returns the index of the word that is Candor and is followed by one of its commands, or -1. That is the first word, or the
+// one that a launcher runs from the package.
 func candorAt(line []string) int {
-	for i, word := range line[:max(0, len(line)-1)] {
-		if namesCandor(word) && (line[i+1] == "wrap" || line[i+1] == "gateway") {
+	i := 0
+	if len(line) > 1 && program(line[0]) == "cmd" && strings.EqualFold(line[1], "/c") {
+		i = 2
+	}
+	switch {
+	case i < len(line) && slices.Contains(launchers, program(line[i])):
+		return launchedAt(line, i+1)
+	case isCommand(line, i) && isCandor(line[i]):
+		return i
+	}
+	return -1
+}
+
+// launchedAt is [candorAt] behind a launcher, as in npx -y candor-mcp, or uvx --from candor-mcp candor.
+func launchedAt(line []string, i int) int {
+	named := false // the package was the value of a flag
+	for ; i < len(line); i++ {
+		switch word := line[i]; {
+		case isCommand(line, i) && (isPackage(word) || named && word == "candor"):
 			return i
+		case isPackage(word):
+			named = true
+		case !strings.HasPrefix(word, "-") || strings.Contains(word, "="):
+			return -1
 		}
 	}
 	return -1
+}
+
+// isCommand reports whether a command of Candor follows the word at i.
+func isCommand(line []string, i int) bool {
+	return i+1 < len(line) && slices.Contains([]string{"wrap", "gateway", "hook"}, line[i+1])
 }
 
 // wrappedAt returns the index of the server's command after `candor wrap … --`, or -1.
@@ -248,8 +313,34 @@ func wrappedAt(line []string) int {
 	return -1
 }
 
-// namesCandor reports whether a word of a command line is the program, its npm or Python package, or its container image. The
-// name of the file may have a version or a system behind it.
-func namesCandor(word string) bool {
-	return strings.HasPrefix(path.Base(strings.ReplaceAll(word, `\`, "/")), "candor")
+// launchers run the program of a package.
+var launchers = []string{"npx", "bunx", "uvx"}
+
+// program returns the name of a program without its folder and the ending that Windows gives it. It is "" for a
+// relative path, because the current folder decides what that is.
+func program(word string) string {
+	if strings.ContainsAny(word, `/\`) && !filepath.IsAbs(word) && !windowsPath.MatchString(word) {
+		return ""
+	}
+	name := strings.ToLower(path.Base(strings.ReplaceAll(word, `\`, "/")))
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".cmd")
 }
+
+// isPackage reports whether a word is the npm or Python package of Candor, perhaps with a version. Behind the @ npm
+// also accepts the name of another package, a URL or a folder.
+func isPackage(word string) bool { return packageName.MatchString(word) }
+
+var packageName = regexp.MustCompile(`^candor-mcp(@[0-9A-Za-z.^~*+-]+)?$`)
+
+// isCandor reports whether a command is this program, or one with its name.
+func isCandor(command string) bool {
+	switch program(command) {
+	case "candor", "candor-mcp", "candor-cluster":
+		return true
+	}
+	self, err := os.Executable()
+	return err == nil && command == self
+}
+
+// windowsPath matches the beginning of an absolute path of Windows.
+var windowsPath = regexp.MustCompile(`^([A-Za-z]:)?\\`)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/internal/durable"
@@ -23,21 +24,13 @@ type writer struct {
 	step func(call string) error
 }
 
-// before announces a call.
-func (w *writer) before(call string) error {
-	if w.step == nil {
-		return nil
-	}
-	return w.step(call)
-}
-
 // replace writes a file under a temporary name, makes it durable and renames it. unchanged, if not nil, is asked just before the
-// rename. The mode and, if old is not nil, the owner and the attributes of that file are set before the content is written.
-func (w *writer) replace(name string, data []byte, mode fs.FileMode, old *target, unchanged func() error) error {
+// rename. Mode and owner are those of the old file, and are set before the content is written.
+func (w *writer) replace(name string, data []byte, old *target, unchanged func() error) error {
 	var random [6]byte
 	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
 	temporary := "." + name + temporaryMark + hex.EncodeToString(random[:])
-	err := w.writeNew(temporary, data, mode, old)
+	err := w.writeNew(temporary, data, old)
 	if err == nil && unchanged != nil {
 		err = unchanged()
 	}
@@ -55,17 +48,20 @@ func (w *writer) replace(name string, data []byte, mode fs.FileMode, old *target
 
 // call announces a call and makes it.
 func (w *writer) call(name string, do func() error) error {
-	if err := w.before(name); err != nil {
-		return err
+	if w.step != nil {
+		if err := w.step(name); err != nil {
+			return err
+		}
 	}
 	return do()
 }
 
-func (w *writer) writeNew(name string, data []byte, mode fs.FileMode, old *target) error {
-	if err := w.before("create"); err != nil {
+func (w *writer) writeNew(name string, data []byte, old *target) error {
+	var f *os.File
+	err := w.call("create", func() (err error) {
+		f, err = w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		return err
-	}
-	f, err := w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	})
 	if err != nil {
 		return err
 	}
@@ -73,19 +69,8 @@ func (w *writer) writeNew(name string, data []byte, mode fs.FileMode, old *targe
 		name string
 		do   func() error
 	}{
-		{"chown", func() error {
-			if old == nil {
-				return nil
-			}
-			return keepOwner(f, old.info)
-		}},
-		{"set attributes", func() error {
-			if old == nil {
-				return nil
-			}
-			return w.keepAttributes(f, old)
-		}},
-		{"chmod", func() error { return f.Chmod(mode) }},
+		{"chown", func() error { return keepOwner(f, old.info) }},
+		{"chmod", func() error { return f.Chmod(old.info.Mode().Perm()) }},
 		{"write", func() error { return writeAll(f, data[:len(data)/2]) }},
 		{"write rest", func() error { return writeAll(f, data[len(data)/2:]) }},
 		{"sync", func() error { return durable.SyncData(f) }},
@@ -97,22 +82,20 @@ func (w *writer) writeNew(name string, data []byte, mode fs.FileMode, old *targe
 	return w.call("close", f.Close)
 }
 
-// keepAttributes gives f the extended attributes of the file that it replaces, with its access control list.
-func (w *writer) keepAttributes(f *os.File, old *target) error {
-	from, err := w.root.Open(old.base)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = from.Close() }() // it was only read
-	return copyAttributes(f, from)
-}
-
 func writeAll(f *os.File, data []byte) error {
 	_, err := f.Write(data)
 	return err
 }
 
-// removeTemporary removes the temporary files of name and of its backups that a killed run has left. The caller holds the lock.
+// create writes a file that does not exist.
+func (w *writer) create(name string, data []byte) error {
+	if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+		return errors.New("another program created the file at the same time; run the command again")
+	}
+	return w.call("create file", func() error { return durable.WriteFile(w.root, name, data, 0o600) })
+}
+
+// removeTemporary removes the temporary files of name and of its backups that a killed run has left.
 func (w *writer) removeTemporary(name string) error {
 	names, err := w.list("." + name + ".candor-")
 	if err != nil {
@@ -163,7 +146,24 @@ func (w *writer) backup(t *target, stamp string) (string, error) {
 		}
 		name = fmt.Sprintf("%s%s%s-%d", t.base, backupMark, stamp, i)
 	}
-	return name, w.replace(name, t.data, t.info.Mode().Perm(), t, nil)
+	return name, w.replace(name, t.data, t, nil)
+}
+
+// backups returns the backups of a file that can be read, the newest first.
+func (t *target) backups(c Client) (older []*Config) {
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = root.Close() }()
+	_, _ = (&writer{root: root}).backups(t.base, func(data []byte) bool {
+		if config, err := Parse(c, data); err == nil {
+			older = append(older, config)
+		}
+		return false
+	})
+	slices.Reverse(older) // their names end in the time
+	return older
 }
 
 // backups returns the backups of a file whose content is as wanted.
@@ -174,11 +174,7 @@ func (w *writer) backups(base string, wanted func([]byte) bool) ([]string, error
 	}
 	var found []string
 	for _, name := range names {
-		info, err := w.root.Stat(name)
-		if err != nil || info.Size() > maxFile {
-			continue
-		}
-		if data, err := w.root.ReadFile(name); err == nil && wanted(data) {
+		if data, _, err := durable.ReadIn(w.root, name, maxFile); err == nil && wanted(data) {
 			found = append(found, name)
 		}
 	}

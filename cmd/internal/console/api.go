@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
 )
@@ -25,27 +24,16 @@ func (s *Server) registerAPI() {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(openAPI) // the client may have disconnected
 	})
-	answer := func(pattern string, of func(*http.Request) (any, error)) {
-		s.handle("GET", apiRoot+pattern, func(w http.ResponseWriter, r *http.Request) {
-			value, err := of(r)
-			if err != nil {
-				s.writeError(w, r, err)
-				return
-			}
-			writeJSON(w, http.StatusOK, value)
-		})
-	}
-	answer("/failures", func(r *http.Request) (any, error) { return s.apiList(r) })
-	answer("/summary", func(r *http.Request) (any, error) { return s.apiSummary(r) })
-	answer("/failures/{chain}/{seq}", func(r *http.Request) (any, error) { return s.failure(r) })
-	answer("/refs/{prefix}", func(r *http.Request) (any, error) { return s.apiRefs(r) })
-	answer("/tools/{server}/{tool}", func(r *http.Request) (any, error) { return s.tool(r) })
-	s.handle("GET", apiRoot+"/tools/{server}/{tool}/rules", s.apiPreview)
+	handleAPI(s, "/failures", s.apiList)
+	handleAPI(s, "/summary", s.apiSummary)
+	handleAPI(s, "/failures/{chain}/{seq}", s.failure)
+	handleAPI(s, "/refs/{prefix}", s.apiRefs)
+	handleAPI(s, "/tools/{server}/{tool}", s.tool)
+	handleAPI(s, "/tools/{server}/{tool}/rules", func(r *http.Request) (Change, error) { return s.change(r, r.URL.Query()["id"]) })
 	s.handle("POST", apiRoot+"/tools/{server}/{tool}/rules", s.apiWrite)
-	answer("/reports", func(r *http.Request) (any, error) { return s.reports(r) })
-	answer("/sessions/{session}", func(r *http.Request) (any, error) { return s.session(r) })
-	answer("/servers", func(r *http.Request) (any, error) { return s.servers(r) })
-	answer("/verification", func(*http.Request) (any, error) { return s.verifier.get(), nil })
+	handleAPI(s, "/sessions/{session}", s.session)
+	handleAPI(s, "/servers", s.servers)
+	handleAPI(s, "/verification", s.verification)
 	s.handle("POST", apiRoot+"/verification", func(w http.ResponseWriter, _ *http.Request) {
 		s.Verify()
 		writeJSON(w, http.StatusAccepted, s.verifier.get())
@@ -54,15 +42,7 @@ func (s *Server) registerAPI() {
 	s.handle("GET", apiRoot+"/events", s.apiEvents)
 }
 
-// listJSON is a page of the list in the API.
-type listJSON struct {
-	Failures []failureJSON `json:"failures"` // newest first
-	Total    uint64        `json:"total"`
-	Next     string        `json:"next,omitempty"`     // value of at for older failures
-	Previous string        `json:"previous,omitempty"` // value of at for newer failures
-}
-
-func (s *Server) apiList(r *http.Request) (*listJSON, error) {
+func (s *Server) apiList(r *http.Request) (*failures.Page, error) {
 	f, _, err := filterOf(r)
 	if err != nil {
 		return nil, err
@@ -77,54 +57,18 @@ func (s *Server) apiList(r *http.Request) (*listJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listJSON{jsonAll(page.Failures), page.Total, page.Next, page.Previous}, nil
+	return &page, nil
 }
 
-// summaryJSON is a [failures.Summary] in the API.
-type summaryJSON struct {
-	Total       uint64       `json:"total"`
-	Suspected   uint64       `json:"suspected"`
-	Masked      uint64       `json:"masked"` // failures in the form of successes, certain and suspected ones
-	First       time.Time    `json:"first,omitzero"`
-	Last        time.Time    `json:"last,omitzero"`
-	StepSeconds float64      `json:"stepSeconds"`
-	Buckets     []bucketJSON `json:"buckets"`
-	Servers     []countJSON  `json:"servers"`
-	Tools       []countJSON  `json:"tools"`
-	Codes       []countJSON  `json:"codes"`
-	Classes     []countJSON  `json:"classes"`
-	Verdicts    []countJSON  `json:"verdicts"`
-	Origins     []countJSON  `json:"origins"`
-	Nodes       []countJSON  `json:"nodes,omitempty"` // only in the record of many nodes
-}
-
-type bucketJSON struct {
-	Begin   time.Time         `json:"begin"`
-	Total   uint64            `json:"total"`
-	Classes map[string]uint64 `json:"classes"`
-}
-
-func (s *Server) apiSummary(r *http.Request) (*summaryJSON, error) {
+func (s *Server) apiSummary(r *http.Request) (failures.Summary, error) {
 	f, _, err := filterOf(r)
 	if err != nil {
-		return nil, err
+		return failures.Summary{}, err
 	}
-	sum, err := s.o.Failures.Summarize(r.Context(), f)
-	if err != nil {
-		return nil, err
-	}
-	out := &summaryJSON{
-		Total: sum.Total, Suspected: sum.Suspected, Masked: sum.Masked, First: sum.First, Last: sum.Last, StepSeconds: sum.Step.Seconds(), Buckets: []bucketJSON{},
-		Servers: countsJSON(sum.Servers), Tools: countsJSON(sum.Tools), Codes: countsJSON(sum.Codes), Classes: countsJSON(sum.Classes),
-		Verdicts: countsJSON(sum.Verdicts), Origins: countsJSON(sum.Origins), Nodes: countsJSON(sum.Nodes),
-	}
-	for _, b := range sum.Buckets {
-		out.Buckets = append(out.Buckets, bucketJSON(b))
-	}
-	return out, nil
+	return s.o.Failures.Summarize(r.Context(), f)
 }
 
-func (s *Server) apiRefs(r *http.Request) (*listJSON, error) {
+func (s *Server) apiRefs(r *http.Request) (*failures.Page, error) {
 	found, err := s.o.Failures.Find(r.Context(), r.PathValue("prefix"))
 	if err != nil {
 		return nil, err
@@ -132,5 +76,5 @@ func (s *Server) apiRefs(r *http.Request) (*listJSON, error) {
 	if len(found) == 0 {
 		return nil, failures.ErrNotFound
 	}
-	return &listJSON{Failures: jsonAll(found), Total: uint64(len(found))}, nil
+	return &failures.Page{Failures: found, Total: uint64(len(found))}, nil
 }

@@ -34,19 +34,10 @@ func codeViewOf(domain, symbol string) *codeView {
 		return nil
 	}
 	return &codeView{
-		Symbol: code.Symbol(), Domain: code.Domain(), Number: code.Number(), Message: code.Sentence(), Action: code.Action(),
-		Class: string(code.Class()), ClassMeaning: classMeaning(string(code.Class())), Retry: retryWords(code.Retry()),
-		Status: code.Status().String(), Since: code.Since(), Aliases: code.Aliases(), Page: "docs/codes/" + code.String() + ".md",
+		Symbol: code.Symbol(), Domain: code.Domain(), Number: code.Number(), Message: code.Info().Sentence, Action: code.Info().Action,
+		Class: string(code.Class()), ClassMeaning: catalogue.ClassMeaning(string(code.Class())), Retry: retryWords(code.Retry()),
+		Status: code.Info().Status, Since: code.Info().Since, Aliases: code.Info().Aliases, Page: "docs/codes/" + code.String() + ".md",
 	}
-}
-
-func classMeaning(class string) string {
-	for _, c := range catalogue.Classes() {
-		if c.Name == class {
-			return c.Do
-		}
-	}
-	return ""
 }
 
 // retryWords returns retry advice as a clause.

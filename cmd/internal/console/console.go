@@ -1,11 +1,12 @@
 // Package console serves pages about the failures in a ledger: the list with charts, one failure, a tool, the servers, a session,
 // verification, and the same as JSON.
 //
-// The pages are read-only unless a token allows more, work without JavaScript, and show text of servers only escaped.
+// All but the page to log in require a token or a login. The pages work without JavaScript, and show text of servers only escaped.
 package console
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -20,16 +21,14 @@ type Options struct {
 	Dir      string // folder of the ledger
 	Failures *failures.Store
 
-	Token   string   // allows changes; "" allows none
-	Private bool     // reading requires the token too
-	Hosts   []string // host names besides those of this machine, see [httpguard.Guard]
+	Token string   // required of every request; "" is a random one, so that only [Server.LoginPath] lets a browser in
+	Hosts []string // host names besides those of this machine, see [httpguard.Guard]
 
 	WitnessCopies []string // see verify.Options.OwnWitnessCopies
 	Version       string   // of the program
 
 	Servers ServerSource // state of running upstreams; nil if none runs here
 	Rules   RuleMaker    // proposes and writes rules; nil offers none
-	Reports ReportSource // reports of candor probe; nil if there are none
 
 	Log *slog.Logger     // nil discards
 	Now func() time.Time // nil is [time.Now]
@@ -42,8 +41,7 @@ type Server struct {
 	mux         *http.ServeMux
 	routes      []route // registered, for the test of the API's description
 	verifier    verifier
-	sessions    sessionList
-	rows        rowCache
+	logins      logins
 	streams     chan struct{}   // one element for each open stream
 	feedTimeout time.Duration   // see the constant
 	ended       context.Context //nolint:containedctx // ends streams and the verification
@@ -65,7 +63,10 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, guard: httpguard.Guard{Hosts: o.Hosts}, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams), feedTimeout: feedTimeout}
+	if o.Token == "" {
+		o.Token = rand.Text()
+	}
+	s := &Server{o: o, logins: logins{once: rand.Text()}, guard: httpguard.Guard{Hosts: o.Hosts}, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams), feedTimeout: feedTimeout}
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.register()
 	return s
@@ -85,25 +86,47 @@ func (s *Server) handle(method, pattern string, h http.HandlerFunc) {
 	s.mux.HandleFunc(method+" "+pattern, h)
 }
 
+// handlePage registers a page of data that of makes.
+func handlePage[V interface{ title() string }](s *Server, pattern, name string, of func(*http.Request) (V, error)) {
+	s.handle("GET", pattern, func(w http.ResponseWriter, r *http.Request) {
+		view, err := of(r)
+		if err != nil {
+			s.writeError(w, r, err)
+			return
+		}
+		s.render(w, r, http.StatusOK, name, view.title(), view)
+	})
+}
+
+// handleAPI registers a part of the API that is data which of makes.
+func handleAPI[V any](s *Server, pattern string, of func(*http.Request) (V, error)) {
+	s.handle("GET", apiRoot+pattern, func(w http.ResponseWriter, r *http.Request) {
+		value, err := of(r)
+		if err != nil {
+			s.writeError(w, r, err)
+			return
+		}
+		writeJSON(w, http.StatusOK, value)
+	})
+}
+
 func (s *Server) register() {
-	s.handle("GET", "/{$}", s.overviewPage)
-	s.handle("GET", "/failure/{chain}/{seq}", s.failurePage)
+	handlePage(s, "/{$}", "overview", s.overview)
+	handlePage(s, "/failure/{chain}/{seq}", "failure", s.failure)
 	s.handle("GET", "/failure/{chain}/{seq}/proof.json", s.proofFile)
 	s.handle("GET", "/ref/{prefix}", s.refPage)
-	s.handle("GET", "/tool/{server}/{tool}", s.toolPage)
-	s.handle("GET", "/tool/{server}/{tool}/rules", s.rulesPage)
+	handlePage(s, "/tool/{server}/{tool}", "tool", s.tool)
+	handlePage(s, "/tool/{server}/{tool}/rules", "rules", s.rules)
 	s.handle("POST", "/tool/{server}/{tool}/rules", s.writeRules)
-	s.handle("GET", "/session/{session}", s.sessionPage)
-	s.handle("GET", "/servers", s.serversPage)
-	s.handle("GET", "/verify", s.verifyPage)
+	handlePage(s, "/session/{session}", "session", s.session)
+	handlePage(s, "/servers", "servers", s.servers)
+	handlePage(s, "/verify", "verify", s.verification)
 	s.handle("POST", "/verify", s.startVerification)
-	s.handle("GET", "/reports", s.reportsPage)
-	s.handle("GET", "/reports/{name}", s.reportPage)
 	s.handle("GET", "/live", s.livePage)
 	s.registerAPI()
 	s.handle("GET", "/assets/{name}", serveAsset)
-	s.handle("GET", "/login", s.loginPage)
-	s.handle("POST", "/login", s.login)
+	s.handle("GET", loginPath, s.loginPage)
+	s.handle("POST", loginPath, s.login)
 	s.handle("POST", "/logout", s.logout)
 }
 

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/console"
@@ -78,7 +77,7 @@ func TestFailureShowsBothSidesAndProof(t *testing.T) {
 	path := fmt.Sprintf("/failure/%s/%d", at.Chain, at.Seq)
 	body := s.get(path)
 	contains(t, body, `<h1 id="code">NOT_FOUND`, "Invoice 7 does not exist", "What the server said", "What the client got",
-		`<mark title="only the client&#39;s answer has this line">`, "a signed checkpoint over", "candor explain candor/NOT_FOUND", "Look up what exists",
+		`<mark title="only the client&#39;s answer has this line">`, "a signed checkpoint over", "candor explain candor/NOT_FOUND", "List the existing objects",
 		"Invoice 8 does not exist", `href="/session/sess-1"`, "12 ms", `href="/tool/shop/get_invoice"`)
 	if strings.Contains(body, "only the server&#39;s answer has this line") {
 		t.Error("a line of the server is marked that the client got too")
@@ -92,6 +91,19 @@ func TestFailureShowsBothSidesAndProof(t *testing.T) {
 		t.Errorf("/ref/%s leads to %q, want %q", ref, res.Header.Get("Location"), path)
 	}
 	contains(t, s.get("/ref/ref"), "<h1>2 failures</h1>")
+}
+
+func TestFailureShowsWhatTheModelRead(t *testing.T) {
+	s := open(t, console.Options{})
+	at := s.add(failed{server: "shop", tool: "pay", said: "no <b>such</b> order", client: "gemini-cli"})
+	body := s.get(fmt.Sprintf("/failure/%s/%d", at.Chain, at.Seq))
+	contains(t, body, `What the model read <small class="quiet">of Gemini CLI</small>`, "<h3>Gemini CLI</h3>", "without Candor, 20 bytes", "no &lt;b&gt;such&lt;/b&gt; order")
+	own, others := strings.Index(body, "<h3>Gemini CLI</h3>"), strings.Index(body, `<details id="read-others">`)
+	if rest := strings.Index(body, "<h3>Claude Code, "); own > others || others > rest {
+		t.Errorf("the client that made the call is at %d, the fold at %d, the others at %d", own, others, rest)
+	}
+	at = s.add(failed{server: "shop", tool: "pay", said: "no such order"})
+	contains(t, s.get(fmt.Sprintf("/failure/%s/%d", at.Chain, at.Seq)), "What the model read </h2>\n  <h3>Claude Code, ", "any other client</h3>")
 }
 
 func TestSuspectedFailureWasPassedUnchanged(t *testing.T) {
@@ -113,7 +125,7 @@ func TestSentAsSuccessesCountsMaskedAndSuspectedFailures(t *testing.T) {
 
 func TestWhatToDoPrefersTheSuggestionOfTheError(t *testing.T) {
 	s := open(t, console.Options{})
-	for suggestion, want := range map[string]string{"": candor.CodeCallTimeout.Action(), "The call had no effect: make it again.": "The call had no effect: make it again."} {
+	for suggestion, want := range map[string]string{"": candor.CodeCallTimeout.Info().Action, "The call had no effect: make it again.": "The call had no effect: make it again."} {
 		at := s.add(failed{server: "shop", tool: "pay", said: "late", code: candor.CodeCallTimeout, suggestion: suggestion})
 		body := s.get(fmt.Sprintf("/failure/%s/%d", at.Chain, at.Seq))
 		steps := body[strings.Index(body, `id="what-to-do"`):]
@@ -124,45 +136,12 @@ func TestWhatToDoPrefersTheSuggestionOfTheError(t *testing.T) {
 	}
 }
 
-func TestReportsPageSaysHowToGiveAFolder(t *testing.T) {
-	contains(t, open(t, console.Options{}).get("/reports"), "candor console DIR --reports FOLDER")
-}
-
 func TestUnknownPagesAndFailures(t *testing.T) {
 	s := open(t, console.Options{})
 	s.add(failed{server: "shop", tool: "a", said: "x"})
 	for _, path := range []string{"/nothing", "/failure/none/1", "/failure/none/0", "/failure/none/x", "/ref/zzz", "/failure/..%2f..%2fetc/1", "/failure/none/1/proof.json", "/assets/..%2fconsole.go", "/assets/console.css"} {
 		if res, body := s.request("GET", path, "", nil); res.StatusCode != http.StatusNotFound || strings.Contains(body, "package console") {
 			t.Errorf("GET %s: status %d, want 404", path, res.StatusCode)
-		}
-	}
-}
-
-// hostile is text that must only be shown.
-var hostile = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "\x1b[31mred\x1b[0m \x07", "user\u202egnp.exe\u2066", "a\x00b", "javascript:alert(1)", "{{.Dir}}", "' onmouseover='x", strings.Repeat("Z̷̛", 40),
-}
-
-func TestHostileTextIsOnlyShown(t *testing.T) {
-	s := open(t, console.Options{})
-	var pages []string
-	for _, text := range hostile {
-		at := s.add(failed{server: text, tool: text, said: text, session: text})
-		pages = append(pages, fmt.Sprintf("/failure/%s/%d", at.Chain, at.Seq))
-	}
-	pages = append(pages, "/", "/?q=%3Cscript%3Ealert(1)%3C/script%3E&server=%E2%80%AE", "/ref/%3Cscript%3E", "/ref/ref", "/login?next=javascript:alert(1)", "/%3Cscript%3E")
-	for _, path := range pages {
-		_, body := s.request("GET", path, "", nil)
-		for _, bad := range []string{"<script>alert", "<img src=x", `href="javascript:`, "' onmouseover='", s.dir + "</a>"} {
-			if strings.Contains(body, bad) {
-				t.Errorf("%s contains %q", path, bad)
-			}
-		}
-		for _, r := range body {
-			if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
-				t.Errorf("%s contains the character %U", path, r)
-				break
-			}
 		}
 	}
 }

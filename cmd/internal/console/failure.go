@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/cmd/internal/preview"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/proof"
@@ -27,7 +28,7 @@ const (
 
 // failureView is the data of one failure's page, and its JSON.
 type failureView struct {
-	Failure   failureJSON        `json:"failure"`
+	Row       failures.Failure   `json:"failure"`
 	Retry     string             `json:"retryAdvice"` // in words
 	Said      *exchangeText      `json:"upstream"`    // null if the server said nothing
 	Got       *exchangeText      `json:"client"`      // null if the client got the answer of the server unchanged
@@ -37,15 +38,15 @@ type failureView struct {
 	Rule      string             `json:"rule,omitempty"` // that made it a suspected failure
 	Arguments *ledger.RecordArgs `json:"arguments,omitempty"`
 	Cause     string             `json:"cause,omitempty"`
-	Similar   []failureJSON      `json:"similar"`
+	Similar   []failures.Failure `json:"similar"`
 	Proof     proofView          `json:"proof"`
 	Entry     json.RawMessage    `json:"entry"`
 
-	Pretty      string             `json:"-"` // the entry, indented
-	ID          failures.ID        `json:"-"`
-	Row         failures.Failure   `json:"-"`
-	Matches     []failures.Failure `json:"-"` // similar ones
-	SimilarAddr string             `json:"-"`
+	Read        []preview.View `json:"-"` // by models, that of the client which made the call first
+	ReadBy      string         `json:"-"` // that client, or "" if it is unknown
+	NotRead     string         `json:"-"` // why Read is empty
+	Pretty      string         `json:"-"` // the entry, indented
+	SimilarAddr string         `json:"-"`
 }
 
 // exchangeText is a recorded answer.
@@ -75,14 +76,7 @@ func idOf(r *http.Request) (failures.ID, error) {
 	return failures.ID{Chain: strings.Replace(r.PathValue("chain"), ".", "/", 1), Seq: seq}, nil
 }
 
-func (s *Server) failurePage(w http.ResponseWriter, r *http.Request) {
-	view, err := s.failure(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.render(w, r, http.StatusOK, "failure", view.Row.Code+" of "+view.Row.Server, view)
-}
+func (v *failureView) title() string { return v.Row.Code + " of " + v.Row.Server }
 
 // failure reads one failure with all that is known about it.
 func (s *Server) failure(r *http.Request) (*failureView, error) {
@@ -97,7 +91,7 @@ func (s *Server) failure(r *http.Request) (*failureView, error) {
 	row := failures.Of(record)
 	row.ID = id
 	v := &failureView{
-		Failure: jsonOf(&row), Row: row, ID: id, Call: record.Call, Arguments: record.Args, Cause: record.Cause, Entry: line,
+		Row: row, Call: record.Call, Arguments: record.Args, Cause: record.Cause, Entry: line,
 		Said: textOf(record.Upstream), Got: textOf(record.Envelope), Code: codeViewOf(record.Domain, record.Code), Rule: ruleOf(record),
 		SimilarAddr: listPath(failures.Filter{Server: row.Server, Tool: row.Tool, Code: row.Code}.Values()),
 	}
@@ -105,12 +99,16 @@ func (s *Server) failure(r *http.Request) (*failureView, error) {
 		v.Retry = retryWords(*record.Retry)
 	}
 	compare(v.Said, v.Got)
+	if read, err := preview.OfRecord(record); err != nil {
+		v.NotRead = err.Error()
+	} else {
+		v.Read, v.ReadBy = read.Views(), contract.ClientOf(read.Client).Title
+	}
 	v.Pretty = indented(string(line))
 	v.whatToDo(record)
-	if v.Matches, err = s.o.Failures.Similar(r.Context(), row, maxSimilar); err != nil {
+	if v.Similar, err = s.o.Failures.Similar(r.Context(), row, maxSimilar); err != nil {
 		return nil, err
 	}
-	v.Similar = jsonAll(v.Matches)
 	v.Proof = s.prove(r.Context(), id)
 	return v, nil
 }
@@ -171,14 +169,14 @@ func (v *failureView) whatToDo(record *ledger.Record) {
 
 // prove makes the proof of an entry if that does not take long.
 func (s *Server) prove(ctx context.Context, id failures.ID) proofView {
-	path := failurePath(id) + "/proof.json"
+	path := id.Path() + "/proof.json"
 	ctx, cancel := context.WithTimeout(ctx, proofWait)
 	defer cancel()
 	dir, err := s.ledgerOf(id)
 	if err != nil {
 		return proofView{State: "failed", Text: "The entry cannot be proved: " + err.Error(), Path: path}
 	}
-	made, err := proof.Make(ctx, dir, ledger.Receipt{Chain: id.Name(), Seq: id.Seq}, proof.Options{})
+	made, err := proof.Make(ctx, dir, ledger.Receipt{Chain: id.Name(), Seq: id.Seq})
 	switch {
 	case errors.Is(err, proof.ErrNotCovered):
 		return proofView{State: "notCovered", Text: "No signed checkpoint covers the entry yet. Load the page again in a second.", Path: path}
@@ -225,7 +223,7 @@ func (s *Server) proofFile(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, err)
 		return
 	}
-	made, err := proof.Make(r.Context(), dir, ledger.Receipt{Chain: id.Name(), Seq: id.Seq}, proof.Options{})
+	made, err := proof.Make(r.Context(), dir, ledger.Receipt{Chain: id.Name(), Seq: id.Seq})
 	switch {
 	case errors.Is(err, proof.ErrNoEntry):
 		err = failures.ErrNotFound
@@ -254,7 +252,7 @@ func (s *Server) refPage(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		s.writeError(w, r, err)
 	case len(found) == 1:
-		http.Redirect(w, r, failurePath(found[0].ID), http.StatusSeeOther)
+		http.Redirect(w, r, found[0].ID.Path(), http.StatusSeeOther)
 	case len(found) == 0:
 		s.writeProblem(w, r, &problem{Status: http.StatusNotFound, Title: "No such ref", Detail: "The ledger has no failure whose ref begins with this text."})
 	default:

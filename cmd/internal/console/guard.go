@@ -49,12 +49,30 @@ func (s *Server) refusal(r *http.Request) *problem {
 		return methodProblem("GET, HEAD, POST")
 	case !isOwnOrigin(r) || http.NewCrossOriginProtection().Check(r) != nil || isForeignFetch(r):
 		return &problem{Status: http.StatusForbidden, Title: "Request of another page", Detail: "Pages of other origins may not use the console. Open its address in the browser."}
-	case s.o.Token != "" && hasTokenInURL(r.URL, s.o.Token):
-		return &problem{Status: http.StatusBadRequest, Title: "Token in the address", Detail: "Addresses are logged and shared. Send the token as Authorization: Bearer, or log in."}
-	case s.o.Private && !s.mayChange(r) && !isPublic(r.URL.Path):
-		return &problem{Status: http.StatusUnauthorized, Title: "Token required", Detail: "Send the token as Authorization: Bearer, or log in at /login."}
 	}
-	return nil
+	no := s.unauthorized(r)
+	switch {
+	case no == nil && hasTokenInURL(r.URL, s.o.Token): // others would learn whether they have guessed it
+		return &problem{Status: http.StatusBadRequest, Title: "Token in the address", Detail: "Addresses are logged and shared. Send the token as Authorization: Bearer, or log in."}
+	case r.URL.Path == loginPath || strings.HasPrefix(r.URL.Path, "/assets/"):
+		return nil
+	}
+	return no
+}
+
+// unauthorized returns nil if a request has the token in a header, or the cookie of a login.
+func (s *Server) unauthorized(r *http.Request) *problem {
+	if said := r.Header["Authorization"]; len(said) == 1 {
+		scheme, got, _ := strings.Cut(said[0], " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			got = ""
+		}
+		return s.logins.check(strings.TrimSpace(got), s.o.Token, s.o.Now())
+	}
+	if s.logins.has(r, s.o.Now()) {
+		return nil
+	}
+	return &problem{Status: http.StatusUnauthorized, Title: "Log in", Detail: "Send the token as Authorization: Bearer, or log in with a browser."}
 }
 
 // isOwnOrigin reports whether the Origin header, if there is one, names this server. Other ports of this machine are other origins.
@@ -86,21 +104,6 @@ func hasTokenInURL(u *url.URL, token string) bool {
 		}
 	}
 	return false
-}
-
-// isPublic reports whether a path is served without a token: the form that asks for it, and its style.
-func isPublic(path string) bool { return path == "/login" || strings.HasPrefix(path, "/assets/") }
-
-// mayChange reports whether a request has the token, in a header or by the cookie of a login.
-func (s *Server) mayChange(r *http.Request) bool {
-	if s.o.Token == "" {
-		return false
-	}
-	if said := r.Header["Authorization"]; len(said) == 1 {
-		scheme, got, _ := strings.Cut(said[0], " ")
-		return strings.EqualFold(scheme, "Bearer") && sameToken(strings.TrimSpace(got), s.o.Token)
-	}
-	return s.sessions.has(r, s.o.Now())
 }
 
 // sameToken compares in constant time, so that timing does not reveal the token.

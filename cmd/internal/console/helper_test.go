@@ -14,6 +14,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/console"
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -27,7 +28,8 @@ type site struct {
 	store  *failures.Store
 	server *console.Server
 	http   *httptest.Server
-	nodes  bool // the folder has the ledgers of many nodes
+	nodes  bool         // the folder has the ledgers of many nodes
+	cookie *http.Cookie // of the login by the link
 }
 
 // open starts a console. The options need no folder.
@@ -48,7 +50,7 @@ func (s *site) serve(o console.Options) {
 	s.t.Helper()
 	t := s.t
 	var err error
-	if s.store, err = failures.Open(s.dir, failures.Options{Poll: 10 * time.Millisecond, NoCache: true, Nodes: s.nodes}); err != nil {
+	if s.store, err = failures.Open(s.dir, failures.Options{Poll: 10 * time.Millisecond, Nodes: s.nodes}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -59,7 +61,12 @@ func (s *site) serve(o console.Options) {
 	s.server = console.New(o)
 	s.http = httptest.NewServer(s.server)
 	server, web, store := s.server, s.http, s.store
-	t.Cleanup(func() { server.Close(); web.Close(); cancel(); running.Wait(); store.Close() })
+	t.Cleanup(func() { server.Close(); web.Close(); cancel(); running.Wait(); _ = store.Close() })
+	res, _ := s.request("GET", s.server.LoginPath(), "", anonymous)
+	if len(res.Cookies) != 1 || res.Header.Get("Location") != "/" {
+		t.Fatalf("the link to log in: status %d", res.StatusCode)
+	}
+	s.cookie = res.Cookies[0]
 }
 
 // failed is a failure to record.
@@ -67,18 +74,18 @@ type failed struct {
 	server, tool, said, session string
 	code                        candor.Code
 	suspected, masked           bool
-	suggestion                  string
+	suggestion, client          string
 }
 
 // add records a failure and waits until the console has it.
 func (s *site) add(f failed) ledger.Receipt {
 	s.t.Helper()
-	if f.code == (candor.Code{}) {
+	if f.code == 0 {
 		f.code = candor.CodeNotFound
 	}
 	e := candor.New(f.code, f.said, candor.WithTool(f.tool), candor.WithOrigin(candor.PartyTool, true), candor.WithSuggestion(f.suggestion), candor.WithRef(fmt.Sprintf("ref%017d", time.Now().UnixNano()%1e17)))
 	said := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}],"isError":%v}}`, quoteJSON(f.said), !f.suspected && !f.masked)
-	failure := candor.Failure{Error: e, Method: "tools/call", Verdict: "tool", Latency: 12 * time.Millisecond, Attempt: 1, Upstream: f.server, Suspected: f.suspected, Received: said}
+	failure := candor.Failure{Error: e, Method: "tools/call", Verdict: "tool", Latency: 12 * time.Millisecond, Attempt: 1, Upstream: f.server, Client: f.client, Suspected: f.suspected, Received: said}
 	if !f.suspected {
 		failure.Sent = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}],"isError":true,"_meta":{"dev.candor/error":%s}}}`, quoteJSON(f.said), e.AppendJSON(nil, candor.JSONOptions{}))
 	}
@@ -92,15 +99,11 @@ func (s *site) add(f failed) ledger.Receipt {
 		s.t.Fatal(err)
 	}
 	id := failures.ID{Chain: receipt.Chain, Seq: receipt.Seq}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	wait.Until(s.t, "the failure in the list", func() bool {
 		page, err := s.store.List(context.Background(), failures.Filter{}, "", 1)
-		if err == nil && len(page.Failures) > 0 && page.Failures[0].ID == id {
-			return receipt
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("the store does not list %v: %v", id, err)
-		}
-	}
+		return err == nil && len(page.Failures) > 0 && page.Failures[0].ID == id
+	})
+	return receipt
 }
 
 // answer is a response without its body.
@@ -110,7 +113,7 @@ type answer struct {
 	Cookies    []*http.Cookie
 }
 
-// request sends a request that header may change.
+// request sends a request of a browser that is logged in. header may change it.
 func (s *site) request(method, path, body string, header func(*http.Request)) (answer, string) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, s.http.URL+path, strings.NewReader(body))
@@ -119,6 +122,9 @@ func (s *site) request(method, path, body string, header func(*http.Request)) (a
 	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if s.cookie != nil {
+		r.AddCookie(s.cookie)
 	}
 	if header != nil {
 		header(r)
@@ -145,6 +151,9 @@ func (s *site) get(path string) string {
 	}
 	return body
 }
+
+// anonymous makes a request one of another user of the machine.
+func anonymous(r *http.Request) { r.Header.Del("Cookie") }
 
 func bearer(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
 

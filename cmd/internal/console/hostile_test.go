@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/console"
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -54,20 +54,9 @@ func TestHostileTextDoesNothingInABrowser(t *testing.T) {
 	p.quiet()
 }
 
-func TestLargeMessageStaysUsableInABrowser(t *testing.T) {
-	s := open(t, console.Options{})
-	s.add(failed{server: "shop", tool: "dump", said: strings.Repeat("<b>x</b>", 1<<17)})
-	p := s.browse("/")
-	p.want("the row is high", p.number(`document.querySelector("#rows tr").offsetHeight`) < 400, true)
-	p.click("#rows tr th a")
-	p.want("many elements", p.number(`document.querySelectorAll("*").length`) < 1000, true)
-	p.want("bold text of the server", p.number(`document.querySelectorAll("pre b, #message b").length`), 0)
-	p.quiet()
-}
-
 // TestManyToolNamesAreBounded has a server that calls each of its tools by another name.
 func TestManyToolNamesAreBounded(t *testing.T) {
-	const names = 100_000
+	const names = 20_000
 	s := open(t, console.Options{})
 	var all sync.WaitGroup
 	const callers = 500 // share each sync of the ledger
@@ -83,19 +72,15 @@ func TestManyToolNamesAreBounded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if sum, err := s.store.Summarize(context.Background(), failures.Filter{}); err == nil && sum.Total == names {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the console does not count all failures")
-		}
-	}
+	wait.Until(t, "all failures in the console", func() bool {
+		sum, err := s.store.Summarize(context.Background(), failures.Filter{})
+		return err == nil && sum.Total == names
+	})
 	for _, path := range []string{"/", "/?server=shop", "/servers", "/tool/shop/tool_7_7", "/?tool=tool_7_7", "/?q=tool_7_7", "/api/v1/summary"} {
 		if body := s.get(path); len(body) > 100_000 {
 			t.Errorf("%s has %d bytes", path, len(body))
 		}
 	}
 	contains(t, s.get("/?tool=tool_7_7"), `id="n-failures">1<`)
-	contains(t, s.get("/"), `id="n-failures">100,000<`)
+	contains(t, s.get("/"), `id="n-failures">20,000<`)
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
@@ -21,7 +19,6 @@ const (
 	floodInterval = 750 * time.Millisecond // the same, while more failures come than a page shows
 	feedRows      = 25                     // rows that are sent to a page at once; the others are counted
 	feedEvents    = 5000                   // events that are sent to a program at once
-	keptRows      = 128                    // rows that are kept for other feeds
 	feedKeepAlive = 15 * time.Second
 	feedTimeout   = 5 * time.Second // to write; slower readers are disconnected
 )
@@ -35,31 +32,6 @@ type feed struct {
 	pending []failures.Failure
 	skipped int // failures that are not sent, because there are too many
 	write   func(f *feed, list []failures.Failure, skipped int) error
-}
-
-// rowCache keeps the newest rows as HTML, because all open pages show the same ones.
-type rowCache struct {
-	mu   sync.Mutex
-	rows map[failures.ID]string
-}
-
-// html returns the row of a failure.
-func (c *rowCache) html(x *failures.Failure) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if row, ok := c.rows[x.ID]; ok {
-		return row, nil
-	}
-	var out bytes.Buffer
-	if err := templates()["overview"].ExecuteTemplate(&out, "row", x); err != nil {
-		return "", err
-	}
-	row := page.Block(out.String())
-	if c.rows == nil || len(c.rows) >= keptRows {
-		c.rows = map[failures.ID]string{}
-	}
-	c.rows[x.ID] = row
-	return row, nil
 }
 
 // livePage streams new failures as rows of the list.
@@ -147,6 +119,9 @@ func (f *feed) drain(sub *failures.Subscription) bool {
 			if !ok {
 				return false
 			}
+			if x.UpstreamRef != "" { // the server's own entry of the same failure
+				f.pending = slices.DeleteFunc(f.pending, func(w failures.Failure) bool { return w.Ref == x.UpstreamRef }) //nolint:gocritic // its type
+			}
 			f.pending = append(f.pending, x)
 		default:
 			if more := len(f.pending) - f.most; more > 0 {
@@ -188,15 +163,13 @@ func (f *feed) event(name string, data any) error {
 
 // rows sends rows of the list, newest first.
 func (f *feed) rows(list []failures.Failure, skipped int) error {
-	var out strings.Builder
+	var out bytes.Buffer
 	for i := len(list) - 1; i >= 0; i-- {
-		row, err := f.s.rows.html(&list[i])
-		if err != nil {
+		if err := templates()["overview"].ExecuteTemplate(&out, "row", &list[i]); err != nil {
 			return err
 		}
-		out.WriteString(row)
 	}
-	return f.event("rows", map[string]any{"html": out.String(), "count": len(list), "skipped": skipped})
+	return f.event("rows", map[string]any{"html": page.Block(out.String()), "count": len(list), "skipped": skipped})
 }
 
 // record sends the state of the record for the head of the page.
@@ -216,7 +189,7 @@ func (f *feed) events(list []failures.Failure, skipped int) error {
 		}
 	}
 	for i := range list {
-		if err := f.event("failure", jsonOf(&list[i])); err != nil {
+		if err := f.event("failure", list[i]); err != nil {
 			return err
 		}
 	}

@@ -96,14 +96,7 @@ func filterOf(r *http.Request) (failures.Filter, url.Values, error) {
 	return f, kept, nil
 }
 
-func (s *Server) overviewPage(w http.ResponseWriter, r *http.Request) {
-	view, err := s.overview(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.render(w, r, http.StatusOK, "overview", "Failures", view)
-}
+func (*overviewView) title() string { return "Failures" }
 
 func (s *Server) overview(r *http.Request) (*overviewView, error) {
 	f, query, err := filterOf(r)

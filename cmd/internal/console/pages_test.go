@@ -13,13 +13,13 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/console"
-	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
+	"github.com/candor-mcp/candor/internal/tools/conformance"
 )
 
 // everyPage returns a console over a damaged ledger, and the addresses of all kinds of its pages.
 func everyPage(t *testing.T) (s *site, pages []string) {
 	t.Helper()
-	s = open(t, console.Options{Token: token, Rules: &fakeRules{}, Servers: fakeServers{}, Reports: fakeReports{}})
+	s = open(t, console.Options{Token: token, Rules: &fakeRules{}, Servers: fakeServers{}})
 	long := strings.Repeat("a_name_without_any_space_", 8)
 	first := s.add(failed{server: long, tool: long, said: strings.Repeat("x", 5000), session: long, code: candor.CodeTimeout})
 	s.add(failed{server: "shop", tool: "search", said: "no such customer", session: "s1"})
@@ -35,7 +35,7 @@ func everyPage(t *testing.T) (s *site, pages []string) {
 	return s, []string{
 		"/", "/?q=zzz&class=timeout&server=shop", fmt.Sprintf("/failure/%s/%d", certain.Chain, certain.Seq),
 		fmt.Sprintf("/failure/%s/%d", suspected.Chain, suspected.Seq), fmt.Sprintf("/failure/%s/%d", first.Chain, first.Seq), "/tool/shop/search", "/tool/" + long + "/" + long,
-		"/tool/shop/search/rules?id=abc", "/session/s1", "/servers", "/verify", "/reports", "/ref/ref", "/login", "/nothing",
+		"/tool/shop/search/rules?id=abc", "/session/s1", "/servers", "/verify", "/ref/ref", "/login", "/nothing",
 	}
 }
 

@@ -2,17 +2,7 @@ package console
 
 import (
 	"net/url"
-	"strconv"
-	"strings"
-
-	"github.com/candor-mcp/candor/cmd/internal/console/failures"
 )
-
-// failurePath returns the page of a failure. The chain of a node is NODE.CHAIN in an address, so that it is one part of the path; neither
-// name has a dot.
-func failurePath(id failures.ID) string {
-	return "/failure/" + url.PathEscape(strings.Replace(id.Chain, "/", ".", 1)) + "/" + strconv.FormatUint(id.Seq, 10)
-}
 
 // toolPath returns the page of a tool. Names that a path cannot hold lead to the list.
 func toolPath(server, tool string) string {
@@ -38,5 +28,3 @@ func listPath(values url.Values) string {
 	}
 	return "/?" + values.Encode()
 }
-
-func loginPath(next string) string { return "/login?" + url.Values{"next": {next}}.Encode() }

@@ -68,7 +68,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout").Funcs(functions).Parse(page.BarTemplate))
 	template.Must(layout.ParseFS(pageFiles, "page/layout.html", "page/parts.html"))
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"overview", "failure", "refs", "tool", "rules", "servers", "verify", "reports", "session", "login", "problem"} {
+	for _, name := range []string{"overview", "failure", "refs", "tool", "rules", "servers", "verify", "session", "login", "problem"} {
 		one := template.Must(layout.Clone())
 		pages[name] = template.Must(one.ParseFS(pageFiles, "page/"+name+".html"))
 	}
@@ -89,11 +89,9 @@ var functions = template.FuncMap{
 	"number":   numberWords[uint64],
 	"bytes":    bytesWords,
 	"words":    func(s string) string { return strings.ReplaceAll(s, "_", " ") },
-	"failure":  failurePath,
 	"tool":     toolPath,
 	"session":  sessionPath,
 	"length":   durationLength,
-	"report":   reportPath,
 	"newest":   newestChains,
 	"choice":   func(name, value string, list []string) choiceView { return choiceView{name, value, list} },
 	"side":     func(mark, title string, text *exchangeText) sideView { return sideView{mark, title, text} },
@@ -122,18 +120,14 @@ type sideView struct {
 // layoutView is the data of the layout.
 type layoutView struct {
 	Title   string
-	Path    string // of the request, for the link to log in and the current part of the navigation
 	Section string
 	Dir     string
 	Version string
 	Record  recordState
 	Reading *failures.Progress // the first read of the ledger, until it is done
 	Skipped uint64             // lines of the ledger that are not entries
-	Login   bool               // logging in is possible
-	Changes bool               // the request may make changes
-	Locked  bool               // the request may not read, and sees only the form that asks for the token
+	Locked  bool               // the browser has not logged in, and sees nothing of the ledger
 	Refresh bool               // the page changes by itself; without JavaScript it is loaded again
-	Reports bool
 	Page    any
 }
 
@@ -143,12 +137,10 @@ type refreshing interface{ refreshes() bool }
 // render writes a page. Characters that are not printable are made visible in the whole page, wherever the text came from.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
 	view := layoutView{
-		Title: title, Path: r.URL.RequestURI(), Section: name, Dir: s.o.Dir, Version: s.o.Version, Record: s.verifier.record(),
-		Login: s.o.Token != "", Changes: s.mayChange(r), Reports: s.o.Reports != nil, Page: data,
+		Title: title, Section: name, Locked: !s.logins.has(r, s.o.Now()), Page: data,
 	}
-	if view.Locked = s.o.Private && !view.Changes; view.Locked {
-		view.Dir, view.Version, view.Record = "", "", recordState{}
-	} else {
+	if !view.Locked {
+		view.Dir, view.Version, view.Record = s.o.Dir, s.o.Version, s.verifier.record()
 		p := s.o.Failures.Progress()
 		view.Skipped = p.Skipped
 		if !p.Done || p.Err != nil {
@@ -196,8 +188,12 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, p *problem
 		_, _ = w.Write(append(data, '\n')) // the client may have disconnected
 		return
 	}
-	if p.Status == http.StatusUnauthorized && r.Method == http.MethodGet {
-		http.Redirect(w, r, loginPath(r.URL.RequestURI()), http.StatusSeeOther)
+	if p.Status == http.StatusUnauthorized {
+		next := "/"
+		if r.Method == http.MethodGet {
+			next = localPath(r.URL.RequestURI())
+		}
+		s.render(w, r, p.Status, "login", "Log in", loginView{Next: next})
 		return
 	}
 	s.render(w, r, p.Status, "problem", p.Title, p)
@@ -219,10 +215,6 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		known = &problem{Status: http.StatusInternalServerError, Title: "The ledger could not be read", Detail: err.Error()}
 	}
 	s.writeProblem(w, r, known)
-}
-
-func (s *Server) unknownPage(w http.ResponseWriter, r *http.Request) {
-	s.writeProblem(w, r, noPage)
 }
 
 var noPage = &problem{Status: http.StatusNotFound, Title: "No such page", Detail: "The console has no page at this address. The list of failures is at /."}

@@ -21,9 +21,6 @@ type rulesView struct {
 	Lines        []diffLine
 	Back         string
 	Action       string
-	Allowed      bool // the request has the token
-	Token        bool // there is a token
-	Login        string
 }
 
 // change returns the change that the rules in a request make.
@@ -57,22 +54,22 @@ func ruleError(c Change, err error) (Change, error) {
 	return c, &problem{Status: http.StatusUnprocessableEntity, Title: "The rule cannot be made", Detail: err.Error()}
 }
 
-// rulesPage shows the change that rules make to a profile.
-func (s *Server) rulesPage(w http.ResponseWriter, r *http.Request) {
+// rules returns the change that rules make to a profile.
+func (s *Server) rules(r *http.Request) (*rulesView, error) {
 	ids := r.URL.Query()["id"]
 	change, err := s.change(r, ids)
 	if err != nil {
-		s.writeError(w, r, err)
-		return
+		return nil, err
 	}
-	v := rulesView{
+	v := &rulesView{
 		Server: r.PathValue("server"), Tool: r.PathValue("tool"), IDs: ids, Change: change, Lines: addedLines(change.Before, change.After),
-		Allowed: s.mayChange(r), Token: s.o.Token != "", Login: loginPath(r.URL.RequestURI()),
 	}
 	v.Back = toolPath(v.Server, v.Tool)
 	v.Action = v.Back + "/rules"
-	s.render(w, r, http.StatusOK, "rules", "New rule for "+v.Tool, v)
+	return v, nil
 }
+
+func (v *rulesView) title() string { return "New rule for " + v.Tool }
 
 // addedLines compares two texts and returns the lines of the second.
 func addedLines(before, after string) []diffLine {
@@ -89,11 +86,8 @@ func addedLines(before, after string) []diffLine {
 	return b.Lines
 }
 
-// write makes the change that was shown. The request must have the token.
+// write makes the change that was shown.
 func (s *Server) write(r *http.Request) (Change, error) {
-	if !s.mayChange(r) {
-		return Change{}, &problem{Status: http.StatusUnauthorized, Title: "Token required", Detail: "Writing a rule requires the token. Log in at /login, or send it as Authorization: Bearer."}
-	}
 	if err := r.ParseForm(); err != nil {
 		return Change{}, &problem{Status: http.StatusBadRequest, Title: "The form cannot be read", Detail: err.Error()}
 	}
@@ -116,16 +110,8 @@ func (s *Server) writeRules(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, toolPath(r.PathValue("server"), r.PathValue("tool"))+"?written", http.StatusSeeOther)
 }
 
-func (s *Server) apiPreview(w http.ResponseWriter, r *http.Request) {
-	s.answerChange(w, r, func() (Change, error) { return s.change(r, r.URL.Query()["id"]) })
-}
-
 func (s *Server) apiWrite(w http.ResponseWriter, r *http.Request) {
-	s.answerChange(w, r, func() (Change, error) { return s.write(r) })
-}
-
-func (s *Server) answerChange(w http.ResponseWriter, r *http.Request, make func() (Change, error)) {
-	change, err := make()
+	change, err := s.write(r)
 	if err != nil {
 		s.writeError(w, r, err)
 		return

@@ -47,14 +47,7 @@ const (
 	sampleSize = 1000 // newest failures of a server that are looked at one by one
 )
 
-func (s *Server) serversPage(w http.ResponseWriter, r *http.Request) {
-	view, err := s.servers(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.render(w, r, http.StatusOK, "servers", "Servers", view)
-}
+func (*serversView) title() string { return "Servers" }
 
 func (s *Server) servers(r *http.Request) (*serversView, error) {
 	f, query, err := filterOf(r)

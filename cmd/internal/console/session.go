@@ -9,9 +9,9 @@ import (
 
 // sessionView is the data of a session's page, and its JSON.
 type sessionView struct {
-	Session  string        `json:"session"`
-	Failures []failureJSON `json:"failures"` // oldest first
-	More     bool          `json:"more"`     // only the newest are listed
+	Session  string             `json:"session"`
+	Failures []failures.Failure `json:"failures"` // oldest first
+	More     bool               `json:"more"`     // only the newest are listed
 
 	Steps       []step        `json:"-"`
 	Length      time.Duration `json:"-"`
@@ -28,14 +28,7 @@ type step struct {
 // minGap is the shortest time between failures that the timeline mentions.
 const minGap = 5 * time.Second
 
-func (s *Server) sessionPage(w http.ResponseWriter, r *http.Request) {
-	view, err := s.session(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.render(w, r, http.StatusOK, "session", "Session "+view.Session, view)
-}
+func (v *sessionView) title() string { return "Session " + v.Session }
 
 func (s *Server) session(r *http.Request) (*sessionView, error) {
 	v := &sessionView{Session: r.PathValue("session")}
@@ -46,7 +39,7 @@ func (s *Server) session(r *http.Request) (*sessionView, error) {
 	if len(list) == 0 {
 		return nil, &problem{Status: http.StatusNotFound, Title: "No such session", Detail: "The ledger has no failure of this session."}
 	}
-	v.Failures, v.More = jsonAll(list), more
+	v.Failures, v.More = list, more
 	v.First, v.Last = list[0].Time, list[len(list)-1].Time
 	v.Length = v.Last.Sub(v.First)
 	v.List = listPath(failures.Filter{Session: v.Session}.Values())

@@ -1,9 +1,6 @@
 package console
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // ServerSource is the state of running upstreams, which a gateway gives.
 type ServerSource interface {
@@ -55,26 +52,4 @@ type RuleMaker interface {
 	Preview(ctx context.Context, server, tool string, ids []string) (Change, error)
 	// Write makes the change that Preview returned with this version.
 	Write(ctx context.Context, server, tool string, ids []string, version string) (Change, error)
-}
-
-// Report is a report of candor probe.
-type Report struct {
-	Name     string            `json:"name"` // of the file
-	Server   string            `json:"server"`
-	Version  string            `json:"version,omitempty"`
-	Begun    time.Time         `json:"begun"`
-	Grade    string            `json:"grade"`
-	Tools    map[string]string `json:"tools"` // grade by tool
-	Failures int               `json:"failures"`
-	Masked   int               `json:"masked"`
-	Findings int               `json:"findings"`
-	Error    string            `json:"error,omitempty"` // why the file cannot be read
-}
-
-// ReportSource has reports of candor probe.
-type ReportSource interface {
-	// Reports returns the reports, newest first.
-	Reports(ctx context.Context) ([]Report, error)
-	// Page returns the page of a report and its content security policy.
-	Page(ctx context.Context, name string) (html []byte, policy string, err error)
 }

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/candor-mcp/candor/cmd/internal/testing/chromium"
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
+	"github.com/candor-mcp/candor/internal/testing/chromium"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 // browser is the browser of all tests, which have a tab each; TestMain ends it.
@@ -67,6 +69,10 @@ func (s *site) browse(path string) *tab {
 	s.t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	s.t.Cleanup(cancel)
+	set := network.SetCookieParams{Name: s.cookie.Name, Value: s.cookie.Value, URL: s.http.URL, SameSite: network.CookieSameSiteStrict}
+	if _, err := chromedp.Call(ctx, network.SetCookie, set); err != nil {
+		s.t.Fatal(err)
+	}
 	p := &tab{t: s.t, site: s, ctx: ctx, console: chromedp.Console(ctx), dialogs: chromedp.Events(ctx, page.JavascriptDialogOpening)}
 	p.open(path)
 	return p
@@ -127,14 +133,10 @@ func (p *tab) visible(selector string) int {
 // until waits until an expression is true. A page that is being left has none.
 func (p *tab) until(expression string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")")); err == nil && ok {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("it does not become true: %s", expression)
-		}
-	}
+	wait.Until(p.t, expression, func() bool {
+		ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		return err == nil && ok
+	})
 }
 
 func (p *tab) want(what string, got, want any) {
@@ -154,7 +156,7 @@ func (p *tab) scheme(scheme string) {
 }
 
 // quiet fails the test if a page of the tab logged anything, such as a violation of the policy, or opened a dialog. It
-// reads both up to a marker, so that it neither misses events nor waits. It must be the last use of a tab.
+// reads both up to a marker, so that it misses no event and does not wait. It must be the last use of a tab.
 func (p *tab) quiet() {
 	p.t.Helper()
 	p.run(`console.log("the end")`)

@@ -3,49 +3,38 @@ package console
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
 )
 
 // toolView is the data of a tool's page, and its JSON.
 type toolView struct {
-	Server    string        `json:"server"`
-	Tool      string        `json:"tool"`
-	Total     uint64        `json:"failures"`
-	Suspected uint64        `json:"suspected"`
-	Masked    uint64        `json:"masked"`        // failures in the form of successes, certain and suspected ones
-	OfServer  float64       `json:"shareOfServer"` // of the failures of its server, from 0 to 1
-	Grade     string        `json:"grade,omitempty"`
-	Report    string        `json:"report,omitempty"` // of candor probe with the grade
-	Codes     []countJSON   `json:"codes"`
-	Verdicts  []countJSON   `json:"verdicts"`
-	Rules     []Rule        `json:"rules"`
-	Newest    []failureJSON `json:"newest"`
+	Server    string             `json:"server"`
+	Tool      string             `json:"tool"`
+	Total     uint64             `json:"failures"`
+	Suspected uint64             `json:"suspected"`
+	Masked    uint64             `json:"masked"`        // failures in the form of successes, certain and suspected ones
+	OfServer  float64            `json:"shareOfServer"` // of the failures of its server, from 0 to 1
+	Codes     []failures.Count   `json:"codes"`
+	Verdicts  []failures.Count   `json:"verdicts"`
+	Rules     []Rule             `json:"rules"`
+	Newest    []failures.Failure `json:"newest"`
 
-	Summary    failures.Summary   `json:"-"`
-	Chart      timeChart          `json:"-"`
-	Charts     []countChart       `json:"-"`
-	List       []failures.Failure `json:"-"`
-	ListPath   string             `json:"-"`
-	RulesPath  string             `json:"-"`
-	RulesError string             `json:"-"`
-	CanMake    bool               `json:"-"` // rules can be written here
-	Written    bool               `json:"-"` // a rule was just written
-	Percent    int                `json:"-"`
+	Summary    failures.Summary `json:"-"`
+	Chart      timeChart        `json:"-"`
+	Charts     []countChart     `json:"-"`
+	ListPath   string           `json:"-"`
+	RulesPath  string           `json:"-"`
+	RulesError string           `json:"-"`
+	CanMake    bool             `json:"-"` // rules can be written here
+	Written    bool             `json:"-"` // a rule was just written
+	Percent    int              `json:"-"`
 }
 
 // maxNewest is the number of failures on the page of a tool.
 const maxNewest = 20
 
-func (s *Server) toolPage(w http.ResponseWriter, r *http.Request) {
-	view, err := s.tool(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.render(w, r, http.StatusOK, "tool", view.Tool+" of "+view.Server, view)
-}
+func (v *toolView) title() string { return v.Tool + " of " + v.Server }
 
 func (s *Server) tool(r *http.Request) (*toolView, error) {
 	v := &toolView{Server: r.PathValue("server"), Tool: r.PathValue("tool"), Rules: []Rule{}, Written: r.URL.Query().Has("written")}
@@ -67,8 +56,8 @@ func (s *Server) tool(r *http.Request) (*toolView, error) {
 	}
 	v.Total, v.Suspected, v.Masked, v.OfServer = v.Summary.Total, v.Summary.Suspected, v.Summary.Masked, share(v.Summary.Total, all.Total)
 	v.Percent = int(v.OfServer*100 + 0.5)
-	v.List, v.Newest = list.Failures, jsonAll(list.Failures)
-	v.Codes, v.Verdicts = countsJSON(v.Summary.Codes), countsJSON(v.Summary.Verdicts)
+	v.Newest = list.Failures
+	v.Codes, v.Verdicts = v.Summary.Codes, v.Summary.Verdicts
 	query := f.Values()
 	v.ListPath, v.RulesPath = listPath(query), toolPath(v.Server, v.Tool)+"/rules"
 	v.Chart = newTimeChart(&v.Summary, query)
@@ -78,7 +67,6 @@ func (s *Server) tool(r *http.Request) (*toolView, error) {
 		newCountChart("origin", "Who failed", v.Summary.Origins, query),
 	}
 	s.addRules(r.Context(), v)
-	s.addGrade(r.Context(), v)
 	return v, nil
 }
 
@@ -102,22 +90,3 @@ func (s *Server) addRules(ctx context.Context, v *toolView) {
 	}
 	v.Rules = append(v.Rules, rules...)
 }
-
-// addGrade adds the grade of the newest report about the tool.
-func (s *Server) addGrade(ctx context.Context, v *toolView) {
-	if s.o.Reports == nil {
-		return
-	}
-	reports, err := s.o.Reports.Reports(ctx)
-	if err != nil {
-		return
-	}
-	for _, report := range reports {
-		if grade := report.Tools[v.Tool]; report.Server == v.Server && grade != "" {
-			v.Grade, v.Report = grade, reportPath(report.Name)
-			return
-		}
-	}
-}
-
-func reportPath(name string) string { return "/reports/" + url.PathEscape(name) }

@@ -3,7 +3,9 @@ package console
 import (
 	"context"
 	"io/fs"
+	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -121,4 +123,36 @@ func folderSize(dir string) (size int64) {
 		return nil
 	})
 	return size
+}
+
+// maxChains is the number of chains that the page shows; damaged ones come first.
+const maxChains = 100
+
+// verification returns the last verification.
+func (s *Server) verification(*http.Request) (*verification, error) {
+	v := s.verifier.get()
+	return &v, nil
+}
+
+func (*verification) title() string { return "Record" }
+
+// startVerification begins a verification.
+func (s *Server) startVerification(w http.ResponseWriter, r *http.Request) {
+	s.Verify()
+	http.Redirect(w, r, "/verify", http.StatusSeeOther)
+}
+
+// newestChains returns the chains to show: damaged ones, then the newest.
+func newestChains(all []verify.Chain) []verify.Chain {
+	list := slices.Clone(all)
+	slices.SortStableFunc(list, func(a, b verify.Chain) int {
+		if (a.Damage != nil) != (b.Damage != nil) {
+			if a.Damage != nil {
+				return -1
+			}
+			return 1
+		}
+		return b.End.Compare(a.End)
+	})
+	return list[:min(len(list), maxChains)]
 }

@@ -1,15 +1,12 @@
 package console_test
 
 import (
-	"bytes"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/console"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 // verified starts a verification and returns the page with its result.
@@ -18,15 +15,12 @@ func (s *site) verified() string {
 	if res, _ := s.request("POST", "/verify", "", nil); res.StatusCode != http.StatusSeeOther {
 		s.t.Fatalf("POST /verify: status %d", res.StatusCode)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		body := s.get("/verify")
-		if !strings.Contains(body, `data-state="running"`) {
-			return body
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatal("the verification does not end")
-		}
-	}
+	var body string
+	wait.Until(s.t, "the end of the verification", func() bool {
+		body = s.get("/verify")
+		return !strings.Contains(body, `data-state="running"`)
+	})
+	return body
 }
 
 func TestVerificationNamesDamage(t *testing.T) {
@@ -40,17 +34,7 @@ func TestVerificationNamesDamage(t *testing.T) {
 	contains(t, s.verified(), `data-state="ok"`, "Every entry is as it was written", `id="n-damage">0<`, "✓ whole", "keys in its own folder")
 	contains(t, s.get("/"), "Record whole")
 
-	files, err := filepath.Glob(filepath.Join(s.dir, "*", "audit-log.jsonl"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%d segments, %v", len(files), err)
-	}
-	raw, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(files[0], bytes.Replace(raw, []byte("no such customer"), []byte("no such CUSTOMER"), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	s.tamper("no such customer", "no such CUSTOMER")
 	contains(t, s.verified(), `data-state="damaged"`, "bad-hash", "the entry was changed", `id="n-damage">1<`, "✗ bad-hash")
 	contains(t, s.get("/"), "Record damaged")
 	s.serve(console.Options{})

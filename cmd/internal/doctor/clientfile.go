@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // clientCheck reports the files of clients, and the entries in them that cannot be read.
@@ -65,7 +65,7 @@ func contents(c *ClientFile) string {
 			open++
 		}
 	}
-	text := fmt.Sprintf("%s, %d behind candor wrap", count(len(c.Servers), "server", "servers"), wrapped)
+	text := fmt.Sprintf("%s, %d behind candor wrap", plural.Count(len(c.Servers), "server", "servers"), wrapped)
 	if off > 0 {
 		text += fmt.Sprintf(", %d disabled", off)
 	}
@@ -86,25 +86,13 @@ func badEntries(c *ClientFile) []Finding {
 		case s.Status != clientconfig.Unsupported || s.Duplicate && seen[id]:
 		case s.Duplicate:
 			seen[id] = true
-			findings = append(findings, failed("duplicate-server", fmt.Sprintf("%s has more than one server with the name %q; clients use only one of them", c.Name(), s.Name),
+			findings = append(findings, failed("duplicate-server", fmt.Sprintf("%s has more than one server with the name %q; clients use only one of them", c.Name(), clientconfig.CleanText(s.Name)),
 				"give each server its own name").about(c.Name()))
 		default:
-			findings = append(findings, failed("entry-invalid", fmt.Sprintf("%s: server %q was not checked: %s", c.Name(), s.Name, s.Problem), "correct the entry").about(c.Name()))
+			findings = append(findings, failed("entry-invalid", fmt.Sprintf("%s: server %q was not checked: %s", c.Name(), clientconfig.CleanText(s.Name), s.Problem), "correct the entry").about(c.Name()))
 		}
 	}
 	return findings
-}
-
-// processCheck says what happens to the processes of a server, and that they are not confined. See package guard.
-func (e *examination) processCheck(context.Context) []Finding {
-	const rights = "servers are not confined: each runs with the rights of this user. "
-	switch runtime.GOOS {
-	case "linux":
-		return one(ok(rights + "When Candor ends or is killed, all their processes are killed"))
-	case "windows":
-		return one(ok(rights + "When Candor ends or is killed, all their processes are killed with their job object"))
-	}
-	return one(ok(rights + "When Candor ends or is killed, the processes in their process group are killed; others survive"))
 }
 
 // commandCheck looks up the commands of the servers.

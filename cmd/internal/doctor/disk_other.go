@@ -4,4 +4,5 @@ package doctor
 
 import "errors"
 
-func diskOf(string) (disk, error) { return disk{}, errors.ErrUnsupported }
+// FreeBytes returns [errors.ErrUnsupported].
+func FreeBytes(string) (uint64, error) { return 0, errors.ErrUnsupported }

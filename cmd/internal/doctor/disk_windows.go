@@ -1,23 +1,12 @@
 package doctor
 
-import (
-	"path/filepath"
+import "golang.org/x/sys/windows"
 
-	"golang.org/x/sys/windows"
-)
-
-func diskOf(dir string) (disk, error) {
+// FreeBytes returns the space that is left for this process on the disk of a folder.
+func FreeBytes(dir string) (free uint64, err error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
-		return disk{}, err
+		return 0, err
 	}
-	var d disk
-	if err := windows.GetDiskFreeSpaceEx(name, &d.free, nil, nil); err != nil {
-		return disk{}, err
-	}
-	volume, err := windows.UTF16PtrFromString(filepath.VolumeName(dir) + `\`)
-	if err == nil && windows.GetDriveType(volume) == windows.DRIVE_REMOTE {
-		d.share = "a network drive"
-	}
-	return d, nil
+	return free, windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
 }

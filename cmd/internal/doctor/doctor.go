@@ -7,6 +7,8 @@ package doctor
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
@@ -51,9 +53,10 @@ func (f Finding) about(subject string) Finding {
 	return f
 }
 
-// Options says what to check. Getenv, Environ and Now must be set.
+// Options says what to check. Getenv and Environ must be set.
 type Options struct {
 	Config  string // configuration file of the gateway; "" means none
+	Found   bool   // Config was found in this folder and not named, so that its servers are not started
 	Clients []ClientFile
 	Command []string // a server to check besides the configured ones
 
@@ -65,20 +68,17 @@ type Options struct {
 	NoStart bool          // start no server and open no connection
 	Timeout time.Duration // for each server, and for the verification of the ledger
 
-	Version    string    // of this program
-	Built      time.Time // of this program; the zero time means unknown
-	Executable string    // of this program
-	Guard      []string  // see [guard.Options]
+	Version    string   // of this program
+	Executable string   // of this program
+	Guard      []string // see [guard.Options]
 
 	Getenv  func(string) string
 	Environ []string
-	Now     func() time.Time
 }
 
 // examination is the state that checks share. Only recordCheck changes it.
 type examination struct {
 	Options
-	began  time.Time
 	gui    guiPath
 	config configFile
 	ledger ledgerFolder
@@ -87,8 +87,6 @@ type examination struct {
 // configFile is the configuration of the gateway, as far as it could be read.
 type configFile struct {
 	name    string
-	version string       // as written in the file
-	newer   bool         // the file is for a newer program
 	file    *config.File // nil if it is not valid
 	missing []string     // environment variables that it refers to and that are not set
 	err     error
@@ -97,7 +95,8 @@ type configFile struct {
 // ClientFile is a file in which a client lists its servers.
 type ClientFile struct {
 	clientconfig.File
-	Start bool // the user has named the file or the client, so that its servers may be started
+	Start bool   // the user has named the file or the client, so that its servers may be started
+	Why   string // why they are not, unless Start
 }
 
 // check is one kind of check.
@@ -109,22 +108,17 @@ type check struct {
 // checks are all checks, in the order of the report.
 var checks = []check{
 	{"version", (*examination).versionCheck},
-	{"clock", (*examination).clockCheck},
 	{"path", (*examination).pathCheck},
 	{"config", (*examination).configCheck},
 	{"environment", (*examination).environmentCheck},
 	{"listen", (*examination).listenCheck},
-	{"proxy", (*examination).proxyCheck},
 	{"ledger-folder", (*examination).folderCheck},
 	{"ledger-writable", (*examination).writableCheck},
 	{"ledger-private", (*examination).privateCheck},
 	{"ledger-disk", (*examination).diskCheck},
-	{"ledger-lock", (*examination).lockCheck},
 	{"ledger-record", (*examination).recordCheck},
-	{"ledger-time", (*examination).timeCheck},
 	{"ledger-key", (*examination).keyCheck},
 	{"client-file", (*examination).clientCheck},
-	{"processes", (*examination).processCheck},
 	{"command", (*examination).commandCheck},
 	{"server", (*examination).serverCheck},
 }
@@ -157,8 +151,11 @@ func Run(ctx context.Context, o Options, report func(Finding)) error {
 
 // examine reads the files that the checks share.
 func examine(o Options) *examination {
-	e := &examination{Options: o, began: o.Now(), gui: findGUIPath(o)}
-	e.config = readConfig(o.Config, o.Getenv)
+	e := &examination{Options: o, gui: findGUIPath(o)}
+	e.config = readConfig(o.Config, o.Found, o.Getenv)
+	if f := e.config.file; f != nil { // the token is for clients of the gateway, and no server gets it
+		e.Environ = slices.DeleteFunc(slices.Clone(o.Environ), func(pair string) bool { return f.TokenEnv != "" && strings.HasPrefix(pair, f.TokenEnv+"=") })
+	}
 	e.ledger = e.findLedger()
 	return e
 }

@@ -1,9 +1,7 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,9 +27,6 @@ func findGUIPath(o Options) guiPath {
 		return guiPath{o.GUIPath, "the PATH given with --gui-path"}
 	case runtime.GOOS == "darwin":
 		return guiPath{macOSPath, "the PATH that macOS gives to applications (" + macOSPath + ")"}
-	}
-	if list := sessionPath(); list != "" {
-		return guiPath{list, "the PATH of the desktop session"}
 	}
 	return guiPath{o.Getenv("PATH"), "PATH"}
 }
@@ -68,16 +63,16 @@ func (e *examination) bareCandor() string {
 	return ""
 }
 
-// lookPath is [exec.LookPath] for a given PATH.
+// lookPath is [exec.LookPath] for a given PATH. Like it, lookPath does not find a program by a relative path of a
+// folder, which may be that of someone else's repository.
 func lookPath(name, list string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, os.PathSeparator) {
-		return name, executable(name)
+		return name, clientconfig.CheckProgram(name)
 	}
 	err := fmt.Errorf("%q is not on the PATH", name)
 	for _, dir := range filepath.SplitList(list) {
 		for _, ending := range endings() {
-			file := filepath.Join(cmp.Or(dir, "."), name+ending)
-			if executable(file) == nil {
+			if file := filepath.Join(dir, name+ending); filepath.IsAbs(dir) && clientconfig.CheckProgram(file) == nil {
 				return file, nil
 			}
 		}
@@ -90,20 +85,6 @@ func endings() []string {
 		return []string{"", ".exe", ".cmd", ".bat", ".com"}
 	}
 	return []string{""}
-}
-
-// executable returns an error if a file does not exist or cannot be executed.
-func executable(name string) error {
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return err
-	case info.IsDir():
-		return errors.New("is a folder")
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
-		return errors.New("is not executable")
-	}
-	return nil
 }
 
 func sameFile(a, b string) bool {

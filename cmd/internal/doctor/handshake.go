@@ -1,15 +1,20 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"strconv"
+	"net/http"
+	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/mcpclient"
+	"github.com/candor-mcp/candor/internal/plural"
+	"github.com/candor-mcp/candor/wire"
 )
 
-// protocolVersion is the version that is offered to servers.
-const protocolVersion = "2025-11-25"
+// clientName is the name of the client in a handshake.
+const clientName = "candor-doctor"
 
 // answers is what a server has said about itself.
 type answers struct {
@@ -25,7 +30,7 @@ func (a answers) words(took time.Duration) string {
 	}
 	tools := "no tools"
 	if a.hasTools {
-		tools = count(a.tools, "tool", "tools")
+		tools = plural.Count(a.tools, "tool", "tools")
 	}
 	name := shown(a.name)
 	if a.version != "" {
@@ -34,94 +39,69 @@ func (a answers) words(took time.Duration) string {
 	return fmt.Sprintf("%s answers, with %s, protocol %s, in %s", name, tools, shown(a.protocol), took.Round(time.Millisecond))
 }
 
-// conversation is a connection to a server.
-type conversation interface {
-	request(ctx context.Context, id int, method, params string) ([]byte, error)
-	notify(ctx context.Context, method string) error
-	agree(protocol string) // is called with the version that the server has chosen
+// fault is an error that is a finding.
+type fault struct{ Finding }
+
+func (f fault) Error() string { return f.Text }
+
+// badAnswer is the finding for an answer of the handshake that is an error or has a wrong form.
+func badAnswer(method, text string) error {
+	if method == "initialize" {
+		return fault{failed("server-initialize", "answers initialize with an error: "+shown(text), "check the settings and the credentials of the server")}
+	}
+	return fault{failed("server-tools", "answers "+method+" with an error: "+shown(text), "check the settings and the credentials of the server; candor probe tests it in detail")}
 }
 
-// answerError is an answer that is an error or has the wrong form.
-type answerError struct{ method, text string }
+// statusError is the status of an HTTP response that is not a success.
+type statusError int
 
-// Error returns the method and the text.
-func (e *answerError) Error() string { return e.method + ": " + e.text }
-
-func (e *answerError) finding() Finding {
-	if e.method == "initialize" {
-		return failed("server-initialize", "answers initialize with an error: "+shown(e.text), "check the settings and the credentials of the server")
-	}
-	return failed("server-tools", "answers "+e.method+" with an error: "+shown(e.text), "check the settings and the credentials of the server; candor probe tests it in detail")
+func (e statusError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP status %d %s", int(e), http.StatusText(int(e))))
 }
 
-// handshake initializes a session and requests the first page of tools.
-func handshake(ctx context.Context, c conversation) (a answers, err error) {
-	var hello struct {
-		ProtocolVersion string                     `json:"protocolVersion"`
-		Capabilities    map[string]json.RawMessage `json:"capabilities"`
-		ServerInfo      struct{ Name, Version string }
+// handshake initializes a session and requests the first page of tools. asked is the last request.
+func handshake(ctx context.Context, c *mcpclient.Client) (a answers, asked string, err error) {
+	asked = "initialize"
+	hello, err := c.Initialize(ctx)
+	if err := judged(asked, hello, err); err != nil {
+		return a, asked, err
 	}
-	const params = `{"protocolVersion":"` + protocolVersion + `","capabilities":{},"clientInfo":{"name":"candor-doctor","version":"1"}}`
-	if err := ask(ctx, c, 1, "initialize", params, &hello); err != nil {
-		return a, err
+	text := func(path ...any) string { s, _ := hello.Result().Path(path...).Str(); return s }
+	if a.protocol = text("protocolVersion"); a.protocol == "" {
+		return a, asked, badAnswer(asked, "the answer has no protocolVersion")
 	}
-	if hello.ProtocolVersion == "" {
-		return a, &answerError{"initialize", "the answer has no protocolVersion"}
+	a.name, a.version = cmp.Or(text("serverInfo", "name"), "the server"), text("serverInfo", "version")
+	if _, a.hasTools = hello.Result().Path("capabilities").Get("tools"); !a.hasTools {
+		return a, asked, nil
 	}
-	a = answers{name: hello.ServerInfo.Name, version: hello.ServerInfo.Version, protocol: hello.ProtocolVersion}
-	if a.name == "" {
-		a.name = "the server"
+	asked = "tools/list"
+	list, err := c.Ask(ctx, asked, `{}`)
+	if err := judged(asked, list, err); err != nil {
+		return a, asked, err
 	}
-	c.agree(a.protocol)
-	if err := c.notify(ctx, "notifications/initialized"); err != nil {
-		return a, err
+	tools := list.Result().Path("tools")
+	if tools.Present() && tools.Type() != wire.TypeArray {
+		return a, asked, badAnswer(asked, "the result has another form than the protocol says")
 	}
-	if _, a.hasTools = hello.Capabilities["tools"]; !a.hasTools {
-		return a, nil
-	}
-	var list struct{ Tools []json.RawMessage }
-	if err := ask(ctx, c, 2, "tools/list", `{}`, &list); err != nil {
-		return a, err
-	}
-	a.tools = len(list.Tools)
-	return a, nil
+	a.tools = tools.Len()
+	return a, asked, nil
 }
 
-// ask sends a request and decodes its result.
-func ask(ctx context.Context, c conversation, id int, method, params string, into any) error {
-	data, err := c.request(ctx, id, method, params)
-	if err != nil {
-		return err
-	}
-	var answer struct {
-		Result json.RawMessage
-		Error  *struct {
-			Code    json.Number
-			Message string
-		}
-	}
-	switch err := json.Unmarshal(data, &answer); {
+// judged returns an error unless an answer is a result.
+func judged(method string, a mcpclient.Answer, err error) error {
+	number := a.Error().Path("code")
+	switch {
 	case err != nil:
-		return &answerError{method, "the answer is not a JSON-RPC message"}
-	case answer.Error != nil:
-		return &answerError{method, answer.Error.Code.String() + " " + answer.Error.Message}
-	case json.Unmarshal(answer.Result, into) != nil:
-		return &answerError{method, "the result has another form than the protocol says"}
+		return err
+	case a.Frame.Status >= http.StatusMultipleChoices:
+		return statusError(a.Frame.Status)
+	case number.Present() || a.Error().Present():
+		message, _ := a.Error().Path("message").Str()
+		return badAnswer(method, string(number.Raw())+" "+message)
+	case a.Shape() != wire.KindResult:
+		return badAnswer(method, "the body is not the answer")
+	case a.Result().Type() != wire.TypeObject:
+		return badAnswer(method, "the result has another form than the protocol says")
 	}
 	return nil
-}
-
-func message(id int, method, params string) string {
-	return `{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"` + method + `","params":` + params + `}`
-}
-
-func notification(method string) string { return `{"jsonrpc":"2.0","method":"` + method + `"}` }
-
-// isAnswer reports whether a message is the answer to the request with that id.
-func isAnswer(data []byte, id int) bool {
-	var head struct {
-		ID     json.RawMessage
-		Method *string
-	}
-	return json.Unmarshal(data, &head) == nil && head.Method == nil && string(head.ID) == strconv.Itoa(id)
 }

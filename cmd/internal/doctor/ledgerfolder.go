@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
-	"github.com/candor-mcp/candor/internal/filelock"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
@@ -30,7 +27,7 @@ type ledgerFolder struct {
 }
 
 // otherFolder is the next step for a folder that cannot be used.
-const otherFolder = "name a folder that can be written with --ledger or " + plug.EnvLedger
+const otherFolder = "name a folder that can be written with --ledger or " + ledgerconfig.EnvLedger
 
 func (e *examination) findLedger() ledgerFolder {
 	named := e.Ledger
@@ -38,10 +35,10 @@ func (e *examination) findLedger() ledgerFolder {
 		named = e.config.file.Ledger
 	}
 	l := ledgerFolder{}
-	if l.dir, _, l.err = ship.Locate(cmp.Or(named, e.Getenv(plug.EnvLedger)), func() (string, error) { return plug.DefaultFolder(e.Getenv) }); l.err != nil {
+	if l.dir, _, l.err = ship.Locate(cmp.Or(named, e.Getenv(ledgerconfig.EnvLedger)), func() (string, error) { return ledgerconfig.DefaultFolder(e.Getenv) }); l.err != nil {
 		return l
 	}
-	if l.dir == plug.NoLedger {
+	if l.dir == ledgerconfig.NoLedger {
 		l.off = true
 		return l
 	}
@@ -140,27 +137,19 @@ func (e *examination) diskCheck(context.Context) []Finding {
 	if e.ledger.nearby == "" {
 		return one(skipped("there is no folder for the ledger"))
 	}
-	d, err := diskOf(e.ledger.nearby)
+	free, err := FreeBytes(e.ledger.nearby)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return one(skipped("free space cannot be measured on this system"))
 	case err != nil:
 		return one(failed("disk-unknown", "the disk of the ledger cannot be examined: "+err.Error(), otherFolder))
-	case d.free < leastFree:
-		return one(failed("disk-full", "the disk of the ledger is full: "+size(d.free)+" free", "free some space; when an entry cannot be written, the call fails"))
-	case d.free < uint64(max(0, e.MinFree)): //nolint:gosec // not negative
-		return one(warning("disk-low", fmt.Sprintf("the disk of the ledger has %s free, less than %s", size(d.free), size(uint64(e.MinFree))), //nolint:gosec // not negative here
+	case free < leastFree:
+		return one(failed("disk-full", "the disk of the ledger is full: "+size(free)+" free", "free some space; when an entry cannot be written, the call fails"))
+	case free < uint64(max(0, e.MinFree)): //nolint:gosec // not negative
+		return one(warning("disk-low", fmt.Sprintf("the disk of the ledger has %s free, less than %s", size(free), size(uint64(e.MinFree))), //nolint:gosec // not negative here
 			"free some space, or limit the ledger with --ledger-keep-age or --ledger-keep-bytes"))
-	case d.share != "":
-		return one(warning("disk-share", "the ledger is on a network share ("+d.share+"), where locks and syncs are less reliable", "use a folder on a local disk: --ledger or "+plug.EnvLedger))
 	}
-	return one(ok(size(d.free) + " free on a local disk"))
-}
-
-// disk describes the file system of a folder.
-type disk struct {
-	free  uint64
-	share string // kind of network share; "" for a local disk
+	return one(ok(size(free) + " free"))
 }
 
 func size(n uint64) string {
@@ -173,55 +162,4 @@ func size(n uint64) string {
 		}
 	}
 	return fmt.Sprintf("%d KiB", n>>10)
-}
-
-// lockPatience is how long the lock of the folder may be held. Writers hold it for milliseconds.
-const lockPatience = 2 * time.Second
-
-// lockCheck takes the lock of the folder, if there is one, and releases it at once.
-func (e *examination) lockCheck(ctx context.Context) []Finding {
-	if none, is := e.ledger.noFolder(); is {
-		return none
-	}
-	const name = "lock"
-	root, err := os.OpenRoot(e.ledger.dir)
-	if err != nil {
-		return one(failed("ledger-unreadable", "the folder of the ledger cannot be opened: "+cause(err), otherFolder))
-	}
-	defer root.Close() //nolint:errcheck // it was only read
-	if _, err := root.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		return one(skipped("nothing was recorded yet"))
-	}
-	f, err := filelock.Wait(ctx, root, name, min(lockPatience, cmp.Or(e.Timeout, lockPatience)))
-	switch {
-	case errors.Is(err, filelock.ErrLocked):
-		return one(failed("ledger-locked", fmt.Sprintf("%s holds the lock of the ledger, so that no writer can start", lockHolder(root, name)),
-			"end that process if it hangs; a lock ends with its process"))
-	case errors.Is(err, errors.ErrUnsupported):
-		return one(skipped("this system has no file locks"))
-	case err != nil:
-		return one(failed("ledger-lock-broken", "the lock of the ledger cannot be taken: "+cause(err), "check the permissions of "+filepath.Join(e.ledger.dir, name)))
-	}
-	if err := f.Close(); err != nil {
-		return one(failed("ledger-lock-broken", "the lock of the ledger cannot be released: "+cause(err), otherFolder))
-	}
-	return one(ok("no process keeps other writers waiting"))
-}
-
-// lockHolder describes the process that holds a lock.
-func lockHolder(root *os.Root, name string) string {
-	var note struct {
-		PID  int    `json:"pid"`
-		Host string `json:"host"`
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return "another process"
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	data, err := io.ReadAll(io.LimitReader(f, 4096))
-	if err != nil || json.Unmarshal(data, &note) != nil || note.PID == 0 {
-		return "another process"
-	}
-	return fmt.Sprintf("process %d on %s", note.PID, note.Host)
 }

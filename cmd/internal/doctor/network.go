@@ -3,15 +3,16 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
 
-// connectTimeout bounds the attempt to reach a proxy or an address of this machine.
+// connectTimeout bounds the attempt to reach an address of this machine.
 const connectTimeout = 3 * time.Second
 
 // listenCheck tries to listen on the addresses of the gateway.
@@ -19,6 +20,9 @@ func (e *examination) listenCheck(ctx context.Context) []Finding {
 	f := e.config.file
 	if f == nil {
 		return one(skipped("no configuration of a gateway was read"))
+	}
+	if e.Found && !config.IsLocal(f.Listen) { // nothing is sent to an address that someone else has chosen
+		return one(skipped("not tried: " + FoundHere).about(f.Listen))
 	}
 	findings := one(listenOn(ctx, f.Listen, "listen"))
 	if f.Admin != "" {
@@ -77,58 +81,4 @@ func get(ctx context.Context, page string) (string, error) {
 	defer response.Body.Close() //nolint:errcheck // it was only read
 	body, err := io.ReadAll(io.LimitReader(response.Body, 4096))
 	return string(body), err
-}
-
-// proxyVariables are the variables that programs read.
-var proxyVariables = []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"}
-
-// proxyCheck connects to the proxies through which HTTP servers are reached.
-func (e *examination) proxyCheck(ctx context.Context) []Finding {
-	var set []string
-	for _, name := range proxyVariables {
-		if e.Getenv(name) != "" {
-			set = append(set, name)
-		}
-	}
-	if len(set) == 0 {
-		return one(ok("no proxy is set"))
-	}
-	names := strings.Join(set, ", ")
-	var findings []Finding
-	seen := map[string]bool{}
-	for _, s := range e.servers() {
-		if s.url == nil {
-			continue
-		}
-		proxy, err := http.ProxyFromEnvironment(&http.Request{URL: s.url})
-		if err != nil {
-			return one(failed("proxy-invalid", names+": not the address of a proxy", "such as http://proxy.example:3128"))
-		}
-		if proxy == nil || seen[proxy.Host] {
-			continue
-		}
-		seen[proxy.Host] = true
-		findings = append(findings, e.reachProxy(ctx, proxy.Hostname(), proxy.Port(), s).about(proxy.Host))
-	}
-	if len(findings) == 0 {
-		return one(ok(names + " is set, and no configured HTTP server is reached through it; started servers inherit it"))
-	}
-	return findings
-}
-
-func (e *examination) reachProxy(ctx context.Context, host, port string, s target) Finding {
-	if port == "" {
-		port = "80"
-	}
-	address := net.JoinHostPort(host, port)
-	if e.NoStart {
-		return ok(fmt.Sprintf("%s is reached through the proxy %s", s.name, address))
-	}
-	c, err := (&net.Dialer{Timeout: connectTimeout}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return failed("proxy-unreachable", fmt.Sprintf("%s is reached through the proxy %s, which does not answer: %s", s.name, address, listenCause(err)),
-			"correct the variable, or add "+s.url.Hostname()+" to NO_PROXY")
-	}
-	_ = c.Close() // nothing was sent
-	return ok(fmt.Sprintf("%s is reached through the proxy %s", s.name, address))
 }

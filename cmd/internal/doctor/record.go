@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
+	"github.com/candor-mcp/candor/internal/plural"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
@@ -26,7 +27,7 @@ func (e *examination) recordCheck(ctx context.Context) []Finding {
 	limited, cancel := context.WithTimeout(ctx, maxVerify)
 	defer cancel()
 	dir := e.ledger.dir
-	report, err := verify.Dir(limited, dir, verify.Options{OwnWitnessCopies: plug.WitnessCopies(dir, e.Getenv)})
+	report, err := verify.Dir(limited, dir, verify.Options{OwnWitnessCopies: ledgerconfig.WitnessCopies(dir, e.Getenv)})
 	switch {
 	case errors.Is(err, verify.ErrNoLedger):
 		return one(skipped("nothing was recorded yet"))
@@ -43,9 +44,9 @@ func (e *examination) recordCheck(ctx context.Context) []Finding {
 		return one(warning("witness-copy-unreadable", "the second file of checkpoints cannot be read: "+report.UnreadWitnessCopies[0], "restore the file, or check its permissions"))
 	case len(report.Chains) > 0 && len(report.WitnessCopies) == 0:
 		return one(warning("no-witness-copy", "checkpoints are kept only beside the entries, so that an older copy of the folder is not noticed",
-			"do not write with --witness-copy none, nor with "+plug.EnvWitnessCopy+"=none"))
+			"do not write with --witness-copy none, nor with "+ledgerconfig.EnvWitnessCopy+"=none"))
 	}
-	return one(ok(fmt.Sprintf("%s verified, in %s", count(int(report.Entries), "entry", "entries"), count(len(report.Chains), "chain", "chains")))) //nolint:gosec // a count
+	return one(ok(fmt.Sprintf("%s verified, in %s", plural.Count(int(report.Entries), "entry", "entries"), plural.Count(len(report.Chains), "chain", "chains")))) //nolint:gosec // a count
 }
 
 func damageWords(r *verify.Report) string {
@@ -53,27 +54,6 @@ func damageWords(r *verify.Report) string {
 		return "see candor ledger verify"
 	}
 	return r.Damage[0].String()
-}
-
-// timeCheck looks for entries with a time that has not come yet.
-func (e *examination) timeCheck(context.Context) []Finding {
-	if e.ledger.report == nil {
-		return one(skipped("the ledger was not read"))
-	}
-	var last time.Time
-	for _, c := range e.ledger.report.Chains {
-		if c.End.After(last) {
-			last = c.End
-		}
-	}
-	switch ahead := last.Sub(e.Now()); {
-	case last.IsZero():
-		return one(skipped("nothing was recorded yet"))
-	case ahead > maxAhead:
-		return one(warning("clock-ahead", fmt.Sprintf("the ledger has entries of %s, which is in the future", last.Local().Format("2006-01-02 15:04:05 -07:00")),
-			"check the clock of this machine now and when they were written"))
-	}
-	return one(ok("no entry is newer than the clock"))
 }
 
 // keyCheck compares the public key of the ledger with a copy that was kept elsewhere.

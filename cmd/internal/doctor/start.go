@@ -1,12 +1,9 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -14,10 +11,9 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
-	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/mcpclient"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/truncate"
-	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -80,17 +76,24 @@ func (e *examination) start(ctx context.Context, s target) (answers, *Finding) {
 		f := skipped("not started: its command or its folder was not found")
 		return answers{}, &f
 	}
-	p, err := launch(path, line, s, e.Guard)
+	p := &running{}
+	cmd := exec.Command(path, line[1:]...) //nolint:noctx // Close stops it; the user named the command in the configuration
+	cmd.Args[0], cmd.Env, cmd.Dir = line[0], s.env, s.dir
+	p.Stdio, err = mcpclient.Start(cmd, mcpclient.StdioOptions{MaxStderr: maxTail, Start: func(cmd *exec.Cmd) (_ mcpclient.Process, err error) {
+		p.runs, err = guard.Start(cmd, guard.Options{Self: e.Guard})
+		return p.runs, err
+	}})
 	if err != nil {
-		f := failed("server-start", fmt.Sprintf("%s cannot be started: %s", line[0], cause(err)), "run the command in a shell")
+		f := failed("server-start", fmt.Sprintf("%s cannot be started: %s", line[0], cause(errors.Unwrap(err))), "run the command in a shell")
 		return answers{}, &f
 	}
-	defer p.end()
-	found, err := handshake(ctx, p)
+	client := mcpclient.NewClient(p, clientName, p.hear)
+	defer client.Close(true)
+	found, asked, err := handshake(ctx, client)
 	if err == nil {
 		return found, p.noise()
 	}
-	f := e.startFault(ctx, p, err)
+	f := e.startFault(ctx, p, asked, err)
 	return answers{}, &f
 }
 
@@ -102,123 +105,52 @@ func firstWord(line []string) string {
 }
 
 // startFault explains why the conversation with a started server failed.
-func (e *examination) startFault(ctx context.Context, p *running, err error) Finding {
-	answer, isAnswer := errors.AsType[*answerError](err)
+func (e *examination) startFault(ctx context.Context, p *running, asked string, err error) Finding {
+	f, isFault := errors.AsType[fault](err)
 	switch {
-	case isAnswer:
-		return answer.finding()
+	case isFault:
+		return f.Finding
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return failed("server-silent", fmt.Sprintf("started, but did not answer %s within %s%s", p.asked, e.Timeout, p.lastWords()),
+		return failed("server-silent", fmt.Sprintf("started, but did not answer %s within %s%s", asked, e.Timeout, p.lastWords()),
 			"run the command in a shell; a server that is downloaded at its first start may need --timeout 2m")
 	}
-	select {
-	case <-p.runs.Done():
-	case <-time.After(time.Second):
-	case <-ctx.Done():
+	status := "it closed its standard output"
+	if p.Ended(time.Second) {
+		status = p.runs.End().String()
 	}
-	p.quiet()
-	return failed("server-exited", fmt.Sprintf("ended before it answered %s: %s%s", p.asked, p.status(), p.lastWords()), "run the command in a shell and correct what it reports")
+	return failed("server-exited", fmt.Sprintf("ended before it answered %s: %s%s", asked, status, p.lastWords()), "run the command in a shell and correct what it reports")
 }
 
 // running is a started server.
 type running struct {
-	runs    *guard.Process
-	in, out *os.File
-	lines   *framing.LineReader
-	asked   string // the method of the last request
-	stray   string // the first line of output that is not a message
-	stderr  stderrTail
-	silent  chan struct{} // closed at the end of standard error
+	*mcpclient.Stdio
+	runs *guard.Process
+
+	mu    sync.Mutex
+	stray string // the first line of output that is not a message; guarded by mu
 }
 
-// launch starts the process. The pipes are files, so that waiting does not depend on processes that inherited them.
-func launch(path string, line []string, s target, self []string) (*running, error) {
-	var files [6]*os.File
-	var err error
-	for i := 0; i < len(files) && err == nil; i += 2 {
-		files[i], files[i+1], err = os.Pipe()
-	}
-	p := &running{silent: make(chan struct{})}
-	if err == nil {
-		cmd := exec.Command(path, line[1:]...) //nolint:noctx // end stops it; the user named the command in the configuration
-		cmd.Args[0], cmd.Env, cmd.Dir = line[0], s.env, s.dir
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
-		p.runs, err = guard.Start(cmd, guard.Options{Self: self})
-	}
-	for _, theirs := range []int{0, 3, 5} {
-		_ = files[theirs].Close() // the server has copies
-	}
-	if err != nil {
-		for _, ours := range []int{1, 2, 4} {
-			_ = files[ours].Close()
-		}
-		return nil, err
-	}
-	p.in, p.out = files[1], files[2]
-	p.lines = framing.NewLineReader(p.out, wire.Limits{MaxBytes: maxMessage})
-	go func() {
-		defer close(p.silent)
-		_, _ = io.Copy(&p.stderr, files[4]) // ends with the process, see end
-		_ = files[4].Close()
-	}()
-	go func() {
-		<-p.runs.Done()
-		soon := time.Now().Add(drainTimeout)
-		_, _ = p.out.SetReadDeadline(soon), files[4].SetReadDeadline(soon) // errors mean that they are closed
-	}()
-	return p, nil
-}
+// maxTail bounds the end of standard error that is kept.
+const maxTail = 8 << 10
 
-const (
-	maxMessage   = 16 << 20
-	drainTimeout = 250 * time.Millisecond
-)
-
-// request sends a request and returns its answer. Other messages are skipped: a server may send notifications and requests.
-func (p *running) request(ctx context.Context, id int, method, params string) ([]byte, error) {
-	p.asked = method
-	stop := context.AfterFunc(ctx, func() { _, _ = p.out.SetReadDeadline(time.Now()), p.in.SetWriteDeadline(time.Now()) })
-	defer stop()
-	if err := p.write(message(id, method, params)); err != nil {
-		return nil, err
+// hear remembers output that is not a message. A server may send notifications and requests.
+func (p *running) hear(m mcpclient.Message, parsed *wire.Message) {
+	if parsed.Kind() != wire.KindMalformed {
+		return
 	}
-	for range maxSkipped {
-		line, err := p.lines.Next()
-		if err != nil {
-			return nil, err
-		}
-		if line.Flaw != wireflaw.None || !bytes.HasPrefix(bytes.TrimLeft(line.Bytes, " \t"), []byte("{")) {
-			if p.stray == "" {
-				p.stray = string(line.Bytes[:min(len(line.Bytes), 200)])
-			}
-			continue
-		}
-		if isAnswer(line.Bytes, id) {
-			return bytes.Clone(line.Bytes), nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stray == "" {
+		if p.stray = string(m.Data); len(m.Data) > maxTail {
+			p.stray = redact.Placeholder // a cut may be within a secret
 		}
 	}
-	return nil, errTooMany
-}
-
-// maxSkipped bounds the messages before an answer.
-const maxSkipped = 10_000
-
-var errTooMany = errors.New("too many other messages before the answer")
-
-// agree does nothing: only HTTP has a header for the version.
-func (p *running) agree(string) {}
-
-func (p *running) notify(_ context.Context, method string) error {
-	return p.write(notification(method))
-}
-
-func (p *running) write(text string) error {
-	_, err := p.in.WriteString(text + "\n")
-	return err
 }
 
 // noise returns a warning if the server has written other things than messages to its standard output.
 func (p *running) noise() *Finding {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.stray == "" {
 		return nil
 	}
@@ -227,85 +159,23 @@ func (p *running) noise() *Finding {
 	return &f
 }
 
-// quiet waits briefly for the end of standard error.
-func (p *running) quiet() {
-	select {
-	case <-p.silent:
-	case <-time.After(time.Second):
-	}
-}
-
-func (p *running) status() string {
-	select {
-	case <-p.runs.Done():
-		return p.runs.End().String()
-	default:
-		return "it closed its standard output"
-	}
-}
-
-// lastWords returns the last line of standard error, without secrets.
+// lastWords returns the last line of standard error, without secrets. A line whose beginning was dropped may begin within one.
 func (p *running) lastWords() string {
-	text := strings.TrimSpace(p.stderr.text())
+	text, cut := p.Stderr.Text()
+	if _, rest, found := strings.Cut(text, "\n"); cut && found {
+		text = rest
+	} else if cut {
+		text = redact.Placeholder
+	}
+	text = strings.TrimSpace(redact.Policy{KeepPaths: true}.Text(text)) // before the last line is cut off, because its label may be in the line before
 	if text == "" {
 		return ""
 	}
-	lines := strings.Split(text, "\n")
-	return "; it wrote: " + shown(lines[len(lines)-1])
+	return "; it wrote: " + shown(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 // shown returns text of a server without secrets and control characters, in one line.
 func shown(text string) string {
 	text = strings.Join(strings.Fields(redact.Policy{KeepPaths: true}.Text(text)), " ")
 	return truncate.Text(text, 200)
-}
-
-// How long a server gets to end by itself after its input was closed, and to end after SIGTERM.
-const (
-	endByItself = 500 * time.Millisecond
-	endBySignal = 300 * time.Millisecond
-)
-
-// end ends the server with all processes that it has started, and waits for them.
-func (p *running) end() {
-	_ = p.in.Close()
-	for _, step := range []struct {
-		wait time.Duration
-		then func()
-	}{{endByItself, p.runs.Ask}, {endBySignal, p.runs.Kill}} {
-		select {
-		case <-p.runs.Done():
-		case <-time.After(step.wait):
-			step.then()
-		}
-	}
-	p.runs.Kill()
-	<-p.runs.Done()
-	<-p.silent
-	_ = p.out.Close()
-}
-
-// stderrTail keeps the end of a stream.
-type stderrTail struct {
-	mu   sync.Mutex
-	kept []byte // guarded by mu
-}
-
-const maxTail = 8 << 10
-
-// Write implements [io.Writer].
-func (t *stderrTail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, b...)
-	if over := len(t.kept) - maxTail; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(b), nil
-}
-
-func (t *stderrTail) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.kept)
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -55,8 +56,11 @@ func (e *examination) allServers() []target {
 		for i := range f.Upstreams {
 			u := &f.Upstreams[i]
 			t := target{name: u.Name, source: e.config.name, line: u.Command, dir: u.Dir, url: u.URL, header: u.HTTP.Header, path: own}
-			t.env = append(withoutSecrets(e.Environ, f, u), u.Env...)
-			if len(e.config.missing) > 0 && mentions(u, e.config.missing) {
+			t.env = f.Environ(u, e.Environ)
+			switch {
+			case e.Found:
+				t.skip = FoundHere + ", or --config " + e.config.name
+			case len(e.config.missing) > 0 && mentions(u, e.config.missing):
 				t.skip = "an environment variable that it needs is not set"
 			}
 			list = append(list, t)
@@ -81,20 +85,6 @@ func mentions(u *config.Upstream, missing []string) bool {
 	return slices.ContainsFunc(u.Env, has)
 }
 
-// withoutSecrets returns the environment without the secrets that the gateway withholds from an upstream.
-func withoutSecrets(environ []string, f *config.File, u *config.Upstream) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		if name == f.TokenEnv && name != "" {
-			return true
-		}
-		if slices.Contains(u.Secrets, name) {
-			return false
-		}
-		return slices.ContainsFunc(f.Upstreams, func(other config.Upstream) bool { return slices.Contains(other.Secrets, name) })
-	})
-}
-
 // clientServers returns the servers of the clients' files, except entries that cannot be read: clientCheck reports those.
 func (e *examination) clientServers() []target {
 	var list []target
@@ -109,7 +99,7 @@ func (e *examination) clientServers() []target {
 }
 
 func (e *examination) clientServer(c *ClientFile, s *clientconfig.Server) target {
-	t := target{name: s.Name, source: c.Name(), dir: s.Dir, header: http.Header{}, path: e.gui}
+	t := target{name: clientconfig.CleanText(s.Name), source: c.Name(), dir: s.Dir, header: http.Header{}, path: e.gui}
 	if c.Client.Terminal {
 		t.path = e.shellPath()
 	}
@@ -136,17 +126,20 @@ func (e *examination) clientServer(c *ClientFile, s *clientconfig.Server) target
 	t.adrift = c.Client.ID != "" && !c.Project && !filepath.IsAbs(t.dir)
 	switch {
 	case !c.Start:
-		t.skip = "only in the file of a client; choose it with --client or --from"
+		t.skip = c.Why
 	case s.EnvFile != "":
 		t.skip = "only the client reads the variables in its envFile"
 	case t.adrift && t.dir != "":
 		t.skip = "its folder is " + relativePath
 	}
-	if t.adrift {
-		t.dir = ""
+	if t.adrift { // not in the current folder, from which npx, python and others would load code
+		t.dir = cmp.Or(e.Getenv(clientconfig.HomeVariable()), string(filepath.Separator))
 	}
 	for _, word := range s.Line() {
 		t.line = append(t.line, expand(word))
+	}
+	if line, _ := clientconfig.Unwrap(t.line); t.adrift && t.skip == "" && isRelative(firstWord(line)) {
+		t.skip = line[0] + " is " + relativePath
 	}
 	for _, p := range s.Env {
 		t.env = append(t.env, p.Name+"="+expand(p.Value))
@@ -164,6 +157,9 @@ func (e *examination) clientServer(c *ClientFile, s *clientconfig.Server) target
 	return t
 }
 
+// FoundHere says why a server of a file in the current folder is not started: the folder may be a clone of someone else's repository.
+const FoundHere = "from this folder's files; to start it add --project"
+
 // relativePath describes a path that cannot be looked up here.
 const relativePath = "relative to a folder that only the client knows"
 
@@ -175,14 +171,14 @@ func unknownValue(left string) string {
 	return "only the client knows the value of " + left
 }
 
-// placeholder matches what clients replace: ${NAME}, ${env:NAME}, ${NAME:-default} and their own, such as ${input:token}.
-var placeholder = regexp.MustCompile(`\$\{[^{}]*\}`)
+// placeholder matches what clients replace: ${NAME}, ${env:NAME}, {env:NAME}, ${NAME:-default} and their own, such as ${input:token}.
+var placeholder = regexp.MustCompile(`\$\{[^{}]*\}|\{(?:env|file):[^{}]*\}`)
 
 var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
 // reference returns the variable in a placeholder, and its default. Others are replaced by the client.
 func reference(text string) (name, otherwise string, isVariable bool) {
-	name = strings.TrimPrefix(text[2:len(text)-1], "env:")
+	name = strings.TrimPrefix(strings.TrimLeft(strings.TrimSuffix(text, "}"), "${"), "env:")
 	name, otherwise, _ = strings.Cut(name, ":-")
 	return name, otherwise, variableName.MatchString(name)
 }
@@ -217,7 +213,7 @@ func (c *ClientFile) references() []clientconfig.Pair {
 		if s.Disabled || s.Status == clientconfig.Unsupported {
 			continue
 		}
-		server = s.Name
+		server = clientconfig.CleanText(s.Name)
 		for _, word := range append(s.Line(), s.URL) {
 			look(word)
 		}

@@ -1,11 +1,12 @@
-// Package fleet is the record of many nodes: each node ships the lines of its own ledger to a store that all nodes share, where an operator
-// reads and verifies them.
+// Package fleet is the record of many nodes: each node ships the lines of its own ledger to a store that all nodes
+// share, where an operator reads and verifies them.
 //
-// A store holds the bytes of the nodes' ledgers, one chain per writer, and decides nothing about them. Whatever is proved about a fleet is
-// proved from these bytes: a store that loses, repeats or changes a line is found out like a damaged disk.
+// A store holds the bytes of the nodes' ledgers, one chain per writer, and decides nothing about them. A fleet is
+// verified from these bytes alone: a store that loses, repeats or changes a line is found out like a damaged disk.
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -20,6 +21,11 @@ type Chain struct {
 
 // String returns NODE/CHAIN.
 func (c Chain) String() string { return c.Node + "/" + c.Name }
+
+// Compare orders chains by node and name.
+func (c Chain) Compare(o Chain) int {
+	return cmp.Or(cmp.Compare(c.Node, o.Node), cmp.Compare(c.Name, o.Name))
+}
 
 // Head is the last entry of a chain. The zero value is the head of a chain without entries.
 type Head struct {
@@ -38,8 +44,8 @@ type Stored struct {
 
 // Store is an engine that keeps the lines of many nodes. Its methods are safe for concurrent use.
 //
-// Errors are candor errors whose class tells what to do: unavailable and timeout mean that the same call may succeed later, denied that
-// the credentials do not suffice. Their messages are for an operator; see [Reason].
+// The class of a candor error says how to continue: unavailable and timeout mean that the same call may succeed later,
+// denied that the credentials do not suffice. Their messages are for an operator; see [Reason].
 type Store interface {
 	// Append adds lines to the end of a chain if after is its head, and otherwise adds none and returns a [*ConflictError]. When it returns
 	// nil, all lines are as durable as [Store.Durability] says. After any other error some or all of the lines may have been stored: the
@@ -52,13 +58,9 @@ type Store interface {
 	// Chains returns every chain that has at least one line, sorted by node and name.
 	Chains(ctx context.Context) ([]Chain, error)
 
-	// Lines returns the lines of a chain whose position is greater than after, in the order of the store, up to the end that the chain has
+	// Lines returns the lines of a chain with positions greater than after, in the order of the store, up to the end that the chain has
 	// during the call. With after = 0 it returns all lines, including those that no honest node has written.
 	Lines(ctx context.Context, chain Chain, after uint64) iter.Seq2[Stored, error]
-
-	// Follow returns the lines of all chains that are stored after Follow has returned, until the context ends, which is no error. The
-	// order is kept within each chain.
-	Follow(ctx context.Context) iter.Seq2[Stored, error]
 
 	// Remove removes the entries of a chain up to and including seq, for retention. A node has no right to do this.
 	Remove(ctx context.Context, chain Chain, through uint64) error
@@ -66,15 +68,12 @@ type Store interface {
 	// Durability returns what a nil error of Append means, as far as it could be verified at this moment.
 	Durability(ctx context.Context) (Durability, error)
 
-	// Setup creates what the store needs, such as a stream or tables, and changes nothing that exists and is as it should be. It needs the
-	// rights of an operator.
+	// Setup creates what the store needs, such as a stream or tables, and changes nothing that exists and is as it
+	// should be. It needs the rights of an operator.
 	Setup(ctx context.Context, o SetupOptions) error
 
 	// Grant returns the least rights that a node needs, as text for the configuration of the engine.
 	Grant(node string) (string, error)
-
-	// CheckRights tries, with the credentials of this store, what the node must and must not be able to do, without changing anything.
-	CheckRights(ctx context.Context, node string) ([]RightCheck, error)
 
 	Close() error
 }
@@ -96,15 +95,15 @@ type Durability struct {
 	Replicas int `json:"replicas"`
 	// Synced means that each of them has synced it to its disk.
 	Synced bool `json:"synced"`
-	// Quorum means that every acknowledged line survives the loss of any minority of at least three machines, power cuts included. It is true
-	// only if that was verified.
+	// Quorum means that every acknowledged line survives the loss of any minority of at least three machines, power
+	// cuts included. It is true only if that was verified.
 	Quorum bool `json:"quorum"`
 	Gap
 }
 
 // Gap says why a store does not promise a quorum. The zero Gap means that it does.
 type Gap struct {
-	// Reason is one sentence, and Change is what an operator has to change.
+	// Reason is one sentence, and Change is the next step of an operator.
 	Reason string `json:"reason,omitempty"`
 	Change string `json:"change,omitempty"`
 	// Unverified means that the reason may pass by itself: a machine did not answer, or is behind. Nothing was found that is wrong.
@@ -124,14 +123,3 @@ type SetupOptions struct {
 	Replicas int   // copies of each line; 0 means three, or one where there is only one machine
 	MaxBytes int64 // at which the store refuses more; 0 means no limit for a new store, and leaves that of an existing one
 }
-
-// RightCheck is the result of trying one thing that a node must, or must not, be able to do.
-type RightCheck struct {
-	What    string `json:"what"`    // such as "append to a chain of another node"
-	Allowed bool   `json:"allowed"` // what happened
-	Want    bool   `json:"want"`    // what should happen
-	Detail  string `json:"detail,omitempty"`
-}
-
-// OK reports whether the right is as it should be.
-func (r RightCheck) OK() bool { return r.Allowed == r.Want }

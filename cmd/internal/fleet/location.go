@@ -22,9 +22,9 @@ type Mode string
 const (
 	// ModeLocal acknowledges an entry when it is on the node's own disk. It is shipped in the background.
 	ModeLocal Mode = "local"
-	// ModeQuorum acknowledges an entry when a majority of the store's machines has it on disk. The node's own file is not synced.
+	// ModeQuorum acknowledges an entry when it is on the node's own disk and a majority of at least three machines of the store has it on disk.
 	ModeQuorum Mode = "quorum"
-	// ModeBoth requires both.
+	// ModeBoth acknowledges an entry when it is on the node's own disk and the store has it on disk.
 	ModeBoth Mode = "both"
 )
 
@@ -56,16 +56,16 @@ type OpenOptions struct {
 type Engines map[string]Engine
 
 // schemes are all schemes that some program of this repository has an engine for.
-var schemes = []string{"file", "nats", "tls", "nats-embedded", "postgres", "postgresql"}
+var schemes = []string{"file", "nats", "tls", "postgres", "postgresql"}
 
-// IsLocation reports whether text is the URL of a store, and not the path of a folder. A Windows drive letter is no scheme.
+// IsLocation reports whether text is the URL of a store, and not the path of a folder. A Windows drive letter is not a scheme.
 func IsLocation(text string) bool {
 	scheme, _, found := strings.Cut(text, ":")
 	return found && slices.Contains(schemes, scheme)
 }
 
 // ErrNoEngine means that this program has no engine for a scheme that another program of Candor has.
-var ErrNoEngine = errors.New("this executable has no engine for it")
+var ErrNoEngine = errors.New("this executable does not include its engine")
 
 // Open opens the store at a location.
 func (e Engines) Open(ctx context.Context, at Location, o OpenOptions) (Store, error) {
@@ -81,7 +81,7 @@ var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // ValidNode reports whether name can be the name of a node.
 func ValidNode(name string) bool { return nodeName.MatchString(name) }
 
-// ParseLocation parses the URL of a store. A password in it is refused: command lines and logs are no place for secrets.
+// ParseLocation parses the URL of a store. A password in it is refused: command lines and logs must not contain secrets.
 func ParseLocation(text string) (Location, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l Location) String() string {
 	return shown.String()
 }
 
-// ID returns a short text that differs for stores whose URLs differ, also in a parameter that String leaves out. Credentials do not count.
+// ID returns a short digest of the URL with the parameters that String leaves out, without credentials.
 func (l Location) ID() string {
 	counted := *l.URL
 	counted.User = nil

@@ -45,7 +45,7 @@ func TestLocationRefusesBadModesAndNodes(t *testing.T) {
 
 func TestPathsAreNoLocations(t *testing.T) {
 	for text, want := range map[string]bool{
-		"file:ledger": true, "nats://h": true, "nats-embedded:dir": true, "postgres://h/d": true,
+		"file:ledger": true, "nats://h": true, "postgres://h/d": true,
 		"ledger": false, "none": false, `C:\ledger`: false, "/var/lib/candor": false,
 	} {
 		if got := fleet.IsLocation(text); got != want {

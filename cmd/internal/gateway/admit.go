@@ -1,17 +1,19 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/argerror"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // Admit opens a call for a request from a client, or refuses it. A refusal is recorded and counted, and returned as the answer to
-// send. The message must be a request; it is copied. The first call of a tool waits briefly until the tool's schema is compiled.
+// send. The message must be a request; it is copied.
 func (u *Upstream) Admit(ctx context.Context, m *wire.Message, session string) (*Call, []byte) {
 	return u.AdmitFrom(ctx, m, u.inSession(session), true)
 }
@@ -20,7 +22,7 @@ func (u *Upstream) Admit(ctx context.Context, m *wire.Message, session string) (
 func (u *Upstream) AdmitFrom(ctx context.Context, m *wire.Message, from Peer, object bool) (*Call, []byte) {
 	c := u.NewCallFrom(m, from)
 	if object {
-		c.AwaitSchema(ctx)
+		c.compile(c.tools)
 	}
 	if refusal := c.Admit(ctx, object); refusal != nil {
 		return nil, refusal
@@ -65,10 +67,10 @@ func (c *Call) Objection() *candor.Error {
 // Malformed records a malformed message from a client and returns the answer. The answer is nil if the message must not be
 // answered.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
-	e := teach.Flaw(m.Malformation(), candor.PartyGateway)
+	e := argerror.Flaw(m.Malformation(), candor.PartyGateway)
 	c := u.newRecord(nil, session)
 	c.request, c.method = m.Clone(), candor.Public(string(m.Method()), maxMethod)
-	c.id = teach.AnswerID(&c.request, e.Code())
+	c.id = argerror.AnswerID(&c.request, e.Code())
 	if m.Shape() == wire.KindNotification && m.Malformation().Flaw != wireflaw.BadMethod || m.Shape() == wire.KindResult || m.Shape() == wire.KindError {
 		c.suppress(ctx, e, contract.VerdictMalformed)
 		return nil
@@ -78,7 +80,7 @@ func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session strin
 
 // Oversize answers a frame from a client that was too large to keep. Head and tail are the parts of the frame that were kept.
 func (u *Upstream) Oversize(ctx context.Context, size int64, head, tail []byte, session string) []byte {
-	c := u.newRecord(wire.PeekID(head, tail).Clone(), session)
+	c := u.newRecord(bytes.Clone(framing.PeekID(head, tail)), session)
 	return c.refuse(ctx, NewError(candor.CodeMessageTooLarge, "bytes", size), contract.VerdictMalformed)
 }
 
@@ -89,7 +91,7 @@ func (u *Upstream) Reject(ctx context.Context, id wire.ID, session string, e *ca
 	return u.newRecord(id, session).refuse(ctx, e, lostOr(e))
 }
 
-// RejectUnread answers a request whose message was not read, so its id is unknown.
+// RejectUnread answers a request before its message is read, so its id is unknown.
 func (u *Upstream) RejectUnread(ctx context.Context, session string, e *candor.Error) []byte {
 	return u.newRecord(nil, session).refuse(ctx, e, contract.VerdictMalformed)
 }
@@ -98,9 +100,9 @@ func (u *Upstream) RejectUnread(ctx context.Context, session string, e *candor.E
 // Clients do not see it.
 func (u *Upstream) RejectQuestion(ctx context.Context, id wire.ID, session string, e *candor.Error, record bool) []byte {
 	c := u.newRecord(id, session)
-	e = c.stamp(e)
+	f := c.fails(e, contract.VerdictProtocol)
 	if record {
-		_ = c.record(ctx, &failure{err: e, verdict: contract.VerdictProtocol, silent: true}) // a ledger error is logged
+		_ = c.record(ctx, &f) // a ledger error is logged
 	}
-	return c.made(e)
+	return c.made(f.Error)
 }

@@ -17,14 +17,19 @@ func knock(t *testing.T, up *Upstream) *Call {
 
 func knockAt(t *testing.T, up *Upstream, tool string) *Call {
 	t.Helper()
+	return knockIn(t, up, "s1", tool)
+}
+
+func knockIn(t *testing.T, up *Upstream, session, tool string) *Call {
+	t.Helper()
 	m := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{}}}`, tool), wire.Limits{})
-	call, _ := up.Admit(t.Context(), &m, "s1")
+	call, _ := up.Admit(t.Context(), &m, session)
 	return call
 }
 
 // A client that is less patient than the gateway cancels calls that a hanging server does not answer. That is not a success of
 // the server.
-func TestCancelledCallDoesNotCloseTheBreaker(t *testing.T) {
+func TestCancelledCallDoesNotResetTheFailureCount(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 2, TrialInterval: time.Hour}, Repeats: RepeatPolicy{Off: true}})
 	hangs := candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false))
 	knock(t, up).Fail(t.Context(), hangs)
@@ -50,22 +55,7 @@ func TestCancelledTrialKeepsTheBreakerOpen(t *testing.T) {
 	}
 }
 
-// A call from before the breaker opened, which its client cancels during the trial, does not affect the trial.
-func TestOlderCancelledCallDoesNotEndTheTrial(t *testing.T) {
-	clock := newManualClock()
-	up := New(Options{Breaker: BreakerPolicy{Failures: 1, TrialInterval: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
-	old := knock(t, up)
-	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
-	clock.advance(time.Hour)
-	trial := knock(t, up)
-	old.Cancelled(t.Context())
-	trial.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`))
-	if knock(t, up) == nil {
-		t.Error("the server that is well is still at rest")
-	}
-}
-
-// Mistakes of the caller count neither for the tool that reports them nor for the server that rejects them.
+// Mistakes of the caller do not count for the tool that reports them or the server that rejects them.
 func TestMistakesOfTheCallerDoNotOpenTheBreaker(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 2, TrialInterval: time.Hour}, Repeats: RepeatPolicy{Off: true}})
 	list := wire.Parse([]byte(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`), wire.Limits{})
@@ -106,3 +96,86 @@ func newManualClock() *manualClock {
 func (c *manualClock) Now() time.Time { return c.now }
 
 func (c *manualClock) advance(d time.Duration) { c.now = c.now.Add(d) }
+
+// One caller in a loop over two broken tools must not stop the calls of another.
+func TestBreakerDoesNotRefuseACallerWhoseCallsSucceed(t *testing.T) {
+	clock := newManualClock()
+	up := New(Options{Breaker: BreakerPolicy{Failures: 10}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
+	for range 40 {
+		for range 25 {
+			failIfAdmitted(t, knockIn(t, up, "loop", "bad"))
+			failIfAdmitted(t, knockIn(t, up, "loop", "worse"))
+			clock.advance(20 * time.Millisecond)
+		}
+		call := knockIn(t, up, "other", "good")
+		if call == nil {
+			t.Fatal("a call of another caller is refused")
+		}
+		call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`))
+	}
+	for range 10 {
+		failIfAdmitted(t, knockIn(t, up, "loop", "bad"))
+		failIfAdmitted(t, knockIn(t, up, "loop", "worse"))
+	}
+	if knockIn(t, up, "loop", "bad") != nil {
+		t.Error("the breaker is not open for the caller whose calls fail")
+	}
+	failIfAdmitted(t, knockIn(t, up, "third", "good"))
+	if knockIn(t, up, "third", "good") != nil {
+		t.Error("the breaker is not open for a caller whose first call failed")
+	}
+}
+
+// Neither do calls under more names than are remembered, nor calls of a client that looks the same, because it has no
+// session.
+func TestBreakerDoesNotRefuseACallerThatItDoesNotKnow(t *testing.T) {
+	many := func(i int) string { return fmt.Sprint("s", i) }
+	for name, session := range map[string]func(int) string{"many sessions": many, "no session": func(int) string { return "" }} {
+		up := New(Options{Breaker: BreakerPolicy{Failures: 10}, Repeats: RepeatPolicy{Off: true}})
+		for i := range maxFailedCallers + 10 {
+			failIfAdmitted(t, knockIn(t, up, session(i), "bad"))
+			failIfAdmitted(t, knockIn(t, up, session(i), "worse"))
+		}
+		if knockIn(t, up, session(0), "bad") != nil {
+			t.Errorf("%s: the breaker is not open", name)
+		}
+		if knockIn(t, up, session(-1), "good") == nil {
+			t.Errorf("%s: a call of another caller is refused", name)
+		}
+		if n := len(up.Breaker.failed); n > maxFailedCallers {
+			t.Errorf("%s: %d callers are remembered", name, n)
+		}
+	}
+}
+
+// The calls in a loop take one trial, and a call with other arguments takes the other one.
+func TestBreakerTrialsTakeTurnsBetweenCallsOfOneCaller(t *testing.T) {
+	clock := newManualClock()
+	up := New(Options{Breaker: BreakerPolicy{Failures: 4, TrialInterval: 10 * time.Second}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
+	trial := func(tool string) bool {
+		call := knockIn(t, up, "s1", tool)
+		failIfAdmitted(t, call)
+		return call != nil
+	}
+	for range 4 {
+		trial("bad")
+		trial("worse")
+	}
+	if clock.advance(9 * time.Second); trial("bad") || trial("good") {
+		t.Fatal("a trial before its time")
+	}
+	clock.advance(time.Second)
+	if !trial("bad") || trial("worse") {
+		t.Error("the calls that have failed do not share one trial")
+	}
+	if !trial("good") || trial("fine") {
+		t.Error("the calls that have not failed do not share one trial")
+	}
+}
+
+func failIfAdmitted(t *testing.T, call *Call) {
+	t.Helper()
+	if call != nil {
+		call.Fail(t.Context(), candor.New(candor.CodeUpstreamUnavailable, "", candor.WithOrigin(candor.PartyServer, false)))
+	}
+}

@@ -21,8 +21,6 @@ type BreakerStatus struct {
 	Opened   uint64     `json:"opened"`   // number of times that a breaker opened
 	Failures int        `json:"failures"` // consecutive failures; the most of one breaker
 	Trial    *time.Time `json:"trial,omitempty"`
-	// ReportedBy is the gateway whose report has opened it; "" if calls of this one have failed.
-	ReportedBy string `json:"reportedBy,omitempty"`
 }
 
 // breakers has the breakers of an upstream. The zero value is ready to use.
@@ -69,9 +67,6 @@ func (b *Breaker) status(now time.Time) BreakerStatus {
 	}
 	at := b.until.UTC()
 	s.Trial = &at
-	if b.report != nil {
-		s.ReportedBy = b.report.Node
-	}
 	return s
 }
 
@@ -96,22 +91,11 @@ func breakerStatus(now time.Time, of []*Upstream) BreakerStatus {
 // severity orders the states. An upstream has the most severe state of its breakers.
 var severity = map[string]int{"": 0, BreakerOff: 1, BreakerClosed: 2, BreakerHalfOpen: 3, BreakerOpen: 4}
 
-// plus returns the common state. Since is that of the state: of an open breaker, when the first one opened; of closed ones, when the last
-// one changed.
+// plus returns the common state: the most severe one, or the first of several.
 func (s BreakerStatus) plus(t BreakerStatus) BreakerStatus {
 	sum := s
-	switch d := severity[t.State] - severity[s.State]; {
-	case d > 0:
-		sum.State, sum.Since, sum.Trial, sum.ReportedBy = t.State, t.Since, t.Trial, t.ReportedBy
-	case d == 0 && t.Open > 0:
-		if t.Since.Before(s.Since) {
-			sum.Since = t.Since
-		}
-		if t.Trial.Before(*s.Trial) {
-			sum.Trial = t.Trial
-		}
-	case d == 0 && t.Since.After(s.Since):
-		sum.Since = t.Since
+	if severity[t.State] > severity[s.State] {
+		sum = t
 	}
 	sum.Open, sum.Opened, sum.Failures = s.Open+t.Open, s.Opened+t.Opened, max(s.Failures, t.Failures)
 	return sum

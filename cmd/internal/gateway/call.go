@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Call is a request from a client whose answer is pending. Its methods may be called from several goroutines, but only the first
+// Call is a request from a client that has no answer yet. Its methods may be called from several goroutines, but only the first
 // one to end it has an effect: see [Call.Close].
 type Call struct {
 	up      *Upstream
@@ -27,13 +27,15 @@ type Call struct {
 	admitted bool      // it was forwarded
 	ended    atomic.Bool
 	breaker  *Breaker                               // breaker of its server
+	caller   Caller                                 // who made it
 	passes   bool                                   // the breaker has let it through and waits for its end
 	repeats  bool                                   // it has failed too often and is let through as a trial
 	tools    *toolSet                               // tools that its caller has listed; nil if unknown
 	learn    func(result wire.Value, cursor string) // receives a tool list; nil unless the method is tools/list
 	final    bool                                   // the client has seen part of the answer, so it cannot be retried
-	streamed bool                                   // its answer comes on a stream that the client may resume
 	gone     atomic.Bool                            // the client has disconnected and will not read the answer
+	progress atomic.Bool                            // the server has reported progress, so the tool is running
+	unserved bool                                   // the HTTP status of the answer shows that the server refused the request
 
 	mismatches *mismatches // nil if the arguments match the schema or were not checked
 }
@@ -52,6 +54,12 @@ func (c *Call) Bytes() []byte { return c.request.Bytes() }
 
 // ProgressToken returns the token under which progress of this call is reported, or nil.
 func (c *Call) ProgressToken() []byte { return c.request.Params().Path("_meta", "progressToken").Raw() }
+
+// NoteProgress notes that the server has reported progress: from then on no answer proves that the call had no effect.
+func (c *Call) NoteProgress() { c.progress.Store(true) }
+
+// NoteRefused notes that the server refused the request of the call by its HTTP status, before it ran a tool.
+func (c *Call) NoteRefused() { c.unserved = true }
 
 // Timeout returns how long the call may take without progress. Zero means no limit.
 func (c *Call) Timeout() time.Duration {
@@ -87,7 +95,7 @@ func (u *Upstream) NewCall(m *wire.Message, session string) *Call {
 func (u *Upstream) NewCallFrom(m *wire.Message, from Peer) *Call {
 	own := m.Clone()
 	c := u.newRecord(own.ID(), from.Session)
-	c.request, c.method, c.breaker, c.opened, c.trace = own, methodName(own.Method()), from.Breaker, true, from.Trace
+	c.request, c.method, c.breaker, c.caller, c.opened, c.trace = own, methodName(own.Method()), from.Breaker, from.Caller, true, from.Trace
 	u.open.Add(1)
 	u.calls.Add(1)
 	params := own.Params()
@@ -95,6 +103,8 @@ func (u *Upstream) NewCallFrom(m *wire.Message, from Peer) *Call {
 	case "tools/call":
 		c.tool, _ = params.Path("name").Str()
 		c.tools = from.Cache.find(from.Caller)
+	case "initialize":
+		u.NoteClient(&own, from.Session)
 	case "tools/list":
 		c.learn = func(result wire.Value, cursor string) { from.Cache.Learn(from.Caller, result, cursor) }
 	}
@@ -137,7 +147,7 @@ const ProtocolVersionKey = "io.modelcontextprotocol/protocolVersion"
 // arguments returns the arguments of a tool call, unchanged.
 func (c *Call) arguments() []byte { return c.request.Params().Path("arguments").Raw() }
 
-// IsTool reports whether this is a tools/call request, whose failure is a result and not a protocol error.
+// IsTool reports whether this is a tools/call request. Its failure is a result, not a protocol error.
 func (c *Call) IsTool() bool { return c.method == "tools/call" }
 
 // ClientMetaKeys are the members of a request's _meta that describe the client.
@@ -151,9 +161,6 @@ func (c *Call) Request() *wire.Message { return &c.request }
 
 // IsStateless reports whether the call uses protocol version 2026-07-28 or later, which has no sessions.
 func (c *Call) IsStateless() bool { return c.newEra }
-
-// SetStreamed notes that the answer comes on a stream that the client may resume.
-func (c *Call) SetStreamed() { c.streamed = true }
 
 // SetClientGone notes that the client has disconnected and will not read the answer.
 func (c *Call) SetClientGone() { c.gone.Store(true) }

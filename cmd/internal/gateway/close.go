@@ -37,9 +37,6 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 	} else if c.describesServer() {
 		c.describe(&x.Response)
 	}
-	if c.mismatches != nil {
-		c.up.tolerances.note(c)
-	}
 	if c.learn != nil {
 		cursor, _ := c.request.Params().Path("cursor").Str()
 		c.learn(x.Response.Result(), cursor)
@@ -78,8 +75,9 @@ const MaxStrayBytes = 1 << 10
 func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 	c := u.newRecord(nil, session)
 	e := candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false))
-	said := []byte(Excerpt(u.Secrets.Load().Redact(answer), true, MaxStrayBytes))
-	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: contract.VerdictStray, said: said, silent: true}) // nothing is sent; a ledger error is logged
+	f := c.fails(e, contract.VerdictStray)
+	f.said = []byte(Excerpt(u.Secrets.Load().Redact(answer), true, MaxStrayBytes))
+	_ = c.record(ctx, &f) // nothing is sent; a ledger error is logged
 }
 
 // Fail ends the call with an error that the gateway found: the upstream is gone, the call timed out or was refused. It returns
@@ -91,7 +89,10 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	c.unanswered(e)
 	e = c.mismatches.explain(e)
 	if c.IsTool() {
-		e = c.up.repeats.note(c, c.stamp(e))
+		if e = c.stamp(e); !e.Retry().Retryable() { // otherwise the call was not forwarded
+			e = c.withoutSecondEffect(e)
+		}
+		e = c.up.repeats.note(c, e)
 	}
 	if c.method == "initialize" {
 		e = c.startError(e)

@@ -4,52 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime"
-	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
 )
-
-// compiler compiles the schemas of one upstream's tools on their first call, outside the goroutines that read messages. The zero
-// compiler is ready to use.
-type compiler struct {
-	mu      sync.Mutex
-	running map[*tool]chan struct{} // guarded by mu; closed when the schema is compiled
-}
-
-// maxCompiling bounds the schemas of one upstream that wait to be compiled. Beyond it, calls of further tools are not checked.
-const maxCompiling = 64
-
-// compileSlots bounds the schemas that are compiled at the same time, to limit CPU and memory use.
-var compileSlots = make(chan struct{}, max(1, min(4, runtime.GOMAXPROCS(0)/2)))
-
-// compile compiles the schema of a tool in the background. The channel is closed when the schema is ready. It is nil if too many
-// are waiting.
-func (u *Upstream) compile(t *tool) <-chan struct{} {
-	c := &u.compiles
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if done := c.running[t]; done != nil {
-		return done
-	}
-	if len(c.running) >= maxCompiling {
-		return nil
-	}
-	if c.running == nil {
-		c.running = map[*tool]chan struct{}{}
-	}
-	done := make(chan struct{})
-	c.running[t] = done
-	go func() {
-		compileSlots <- struct{}{}
-		defer func() { <-compileSlots }()
-		defer c.finish(t, done)
-		defer func() { u.LogPanic(context.Background(), "compiling a schema", recover()) }()
-		t.compiled.Store(schemas.Entry([]byte(t.input)))
-	}()
-	return done
-}
 
 // LogPanic logs a recovered panic, and reports whether there was one.
 func (u *Upstream) LogPanic(ctx context.Context, doing string, recovered any) bool {
@@ -59,14 +17,7 @@ func (u *Upstream) LogPanic(ctx context.Context, doing string, recovered any) bo
 	return recovered != nil
 }
 
-func (c *compiler) finish(t *tool, done chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.running, t)
-	close(done)
-}
-
-// MaxCheckTimeout is how long a call waits for the data needed to check it: the handshake, the tool list and the tool's schema.
+// MaxCheckTimeout is how long a call waits for the data needed to check it: the handshake and the tool list.
 const MaxCheckTimeout = 2 * time.Second
 
 // CheckTimeout returns how long this call may wait before it is forwarded unchecked. It is at most a quarter of the call's timeout.
@@ -92,34 +43,16 @@ func (c *Call) uncompiled(tools *toolSet) *tool {
 	return t
 }
 
-// AwaitSchema waits until the call can be checked, up to [Call.CheckTimeout].
-func (c *Call) AwaitSchema(ctx context.Context) {
-	t := c.uncompiled(c.tools)
-	if t == nil {
-		return
-	}
-	done := c.up.compile(t)
-	if done == nil {
-		return
-	}
-	timer := time.NewTimer(c.CheckTimeout())
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // NeedsSchema reports whether the schema of the called tool must be compiled before the call can be checked.
 func (c *Call) NeedsSchema() bool { return c.uncompiled(c.tools) != nil }
 
-// CompileSchema compiles the schema of the called tool, as listed to the caller, in the background. The channel is closed when
-// the schema is ready. It is nil if there is nothing to wait for.
-func (c *Call) CompileSchema(cache *ToolCache, who Caller) <-chan struct{} {
-	t := c.uncompiled(cache.find(who))
-	if t == nil {
-		return nil
+// CompileSchema compiles the schema of the called tool, as listed to the caller, if it is the first call of the tool. Package schema
+// bounds the time that this takes. A schema that cannot be compiled is not used.
+func (c *Call) CompileSchema(cache *ToolCache, who Caller) { c.compile(cache.find(who)) }
+
+func (c *Call) compile(tools *toolSet) {
+	defer func() { c.up.LogPanic(context.Background(), "compiling a schema", recover()) }()
+	if t := c.uncompiled(tools); t != nil {
+		t.compiled.Store(schemas.Entry([]byte(t.input)))
 	}
-	return c.up.compile(t)
 }

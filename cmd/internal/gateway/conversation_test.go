@@ -72,7 +72,7 @@ func (c *conversation) Count(e *candor.Error, verdict string) {
 // CountSuppressed writes that a failure was not answered.
 func (c *conversation) CountSuppressed() { c.out.WriteString("    meter      +1 suppressed\n") }
 
-// CountUnrecorded writes that a failure has no entry.
+// CountUnrecorded writes that a failure was not recorded.
 func (c *conversation) CountUnrecorded(e *candor.Error) {
 	fmt.Fprintf(&c.out, "    meter      +1 unrecorded %s\n", e.Code())
 }
@@ -209,7 +209,7 @@ func (c *conversation) line(line string) {
 			c.t.Fatal(err)
 		}
 		c.now = c.now.Add(d)
-		time.Sleep(d)
+		time.Sleep(d) // moves the clock of the bubble and takes no time
 	case "timeout":
 		c.tell(c.calls[rest].Fail(c.t.Context(), candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false))))
 	case "cancel":
@@ -240,7 +240,7 @@ func TestConversations(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got string
-			synctest.Test(t, func(t *testing.T) { got = converse(t, string(want)) }) // time passes only if the conversation says so
+			synctest.Test(t, func(t *testing.T) { got = converse(t, string(want)) }) // time passes only in a step of the conversation
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 					t.Fatal(err)

@@ -1,17 +1,18 @@
 package gateway_test
 
 import (
+	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
-	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
+	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/testing/emits"
 	"github.com/candor-mcp/candor/wire"
@@ -22,17 +23,14 @@ var emitsText string
 
 // emitter is a gateway to a server that answers every request with the same line.
 type emitter struct {
-	t    *testing.T
-	up   *gateway.Upstream
-	door *httptest.Server
-
-	session string // session of the calls; "" means none
+	*httpgatetest.Gate
+	t *testing.T
 }
 
 // newEmitter starts a server that answers every request with answer, in which %s is replaced by the id of the request.
 func newEmitter(t *testing.T, answer string, o gateway.Options, h httpgate.Options) *emitter {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return &emitter{t: t, Gate: httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
@@ -41,41 +39,17 @@ func newEmitter(t *testing.T, answer string, o gateway.Options, h httpgate.Optio
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Mcp-Session-Id", string(m.ID()))
 		fmt.Fprintf(w, answer, m.ID())
-	}))
-	t.Cleanup(server.Close)
-	target, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	up := gateway.New(o)
-	door := httptest.NewServer(httpgate.New(up, target, h))
-	t.Cleanup(door.Close)
-	return &emitter{t: t, up: up, door: door}
+	}), o, h)}
 }
 
-// call posts a tool call and returns the code of the failure in the response, or "".
+// call posts a request and returns the code of the failure in the response, or "".
 func (e *emitter) call(id int, method string) string {
 	e.t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"name":"act","arguments":{}}}`, id, method)
-	req, err := http.NewRequestWithContext(e.t.Context(), http.MethodPost, e.door.URL, strings.NewReader(body))
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
+	var session []string
 	if method != "initialize" {
-		req.Header.Set("Mcp-Session-Id", "1")
+		session = []string{"Mcp-Session-Id", "1"}
 	}
-	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	raw, err := io.ReadAll(answer.Body)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return emittedCode(raw)
+	return emittedCode(e.Post(e.t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"name":"act","arguments":{}}}`, id, method), session...).Body)
 }
 
 func emittedCode(raw []byte) string {
@@ -97,6 +71,11 @@ const (
 	emitsFine    = `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`
 )
 
+// refusingLedger refuses every entry with the same error.
+type refusingLedger struct{ err error }
+
+func (l refusingLedger) RecordFailure(context.Context, candor.Failure) error { return l.err }
+
 // TestEveryCodeOfTheGatewayIsEmitted makes a gateway emit each code of testdata/emits.txt to a client over HTTP.
 func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 	emit := map[string]func(t *testing.T) string{
@@ -111,7 +90,6 @@ func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 		},
 		"candor/REPEATED_FAILURE": func(t *testing.T) string {
 			e := newEmitter(t, emitsMissing, gateway.Options{Repeats: gateway.RepeatPolicy{After: 1}}, httpgate.Options{})
-			e.session = "s1"
 			e.call(1, "tools/call")
 			return e.call(2, "tools/call")
 		},
@@ -122,7 +100,17 @@ func TestEveryCodeOfTheGatewayIsEmitted(t *testing.T) {
 		},
 		"candor/GATEWAY_DRAINING": func(t *testing.T) string {
 			e := newEmitter(t, emitsFine, gateway.Options{}, httpgate.Options{})
-			e.up.Drain()
+			e.Up.Drain()
+			return e.call(1, "tools/call")
+		},
+		"candor/AUDIT_LOG_FAILED": func(t *testing.T) string {
+			e := newEmitter(t, emitsMissing, gateway.Options{}, httpgate.Options{})
+			e.Up.Options.Ledger, e.Up.Options.Meter = refusingLedger{errors.New("no space left on device")}, nil // the counter of the test expects every failure to be recorded
+			return e.call(1, "tools/call")
+		},
+		"candor/AUDIT_LOCK_FAILED": func(t *testing.T) string {
+			e := newEmitter(t, emitsMissing, gateway.Options{}, httpgate.Options{})
+			e.Up.Options.Ledger, e.Up.Options.Meter = refusingLedger{candor.New(candor.CodeLedgerLocked, "")}, nil // the counter of the test expects every failure to be recorded
 			return e.call(1, "tools/call")
 		},
 		"candor/TOKEN_REQUIRED": func(t *testing.T) string {

@@ -18,9 +18,9 @@ import (
 // failure, and each step fills one of its fields:
 //
 //	Read       parses the bytes of the upstream and classifies them    Answer
-//	interpret  turns the answer into one error                         failure.err
+//	interpret  turns the answer into one error                         failure.Error
 //	retry      forwards the call once more, if that is allowed         the path ends here
-//	normalise  writes the answer with the error attached               failure.sent
+//	normalise  writes the answer with the error attached               failure.Sent
 //	record     writes the ledger's entry, then counts                  or the answer becomes AUDIT_LOG_FAILED
 //
 // The transport writes the bytes that Close returns. The bytes of the upstream are never changed.
@@ -34,26 +34,27 @@ type Answer struct {
 
 // failure is a failed call on its way to the client.
 type failure struct {
-	received []byte // the upstream's bytes; nil if the gateway found the failure
-	said     []byte // received, without the secrets that the server was started with
-	cleaned  []byte // said, cleaned for the client; nil if that was not needed
-	verdict  contract.Verdict
-	found    contract.Conclusion // of an answer of the upstream
-	err      *candor.Error
-	sent     []byte // the answer for the client; nil if nothing is sent
+	candor.Failure
+	answer  []byte // the upstream's bytes; nil if the gateway found the failure
+	said    []byte // answer, without the secrets that the server was started with
+	cleaned []byte // said, cleaned for the client; nil if that was not needed
+}
 
-	suspected bool // it is passed on unchanged
-	retried   bool // another attempt follows
-	silent    bool // it must not be answered
+// fails returns the failure of the call with an error, which it stamps.
+func (c *Call) fails(e *candor.Error, v contract.Verdict) failure {
+	return failure{Failure: candor.Failure{Error: c.stamp(e), Verdict: string(v)}}
 }
 
 // Read classifies an answer that has been parsed.
 func (c *Call) Read(m *wire.Message) Answer {
-	a := Answer{x: contract.Exchange{Response: *m, Request: &c.request, Dialect: c.up.Options.Speaks, At: c.up.Options.Now()}}
+	a := Answer{x: contract.Exchange{Response: *m, Request: &c.request, Dialect: c.up.Options.Speaks, At: c.up.Options.Now(), Quote: true}}
 	if a.found = contract.Classify(&a.x); c.IsTool() && isHollow(m) {
 		a.found.Verdict, a.found.Certainty = contract.VerdictMalformed, contract.Certain
 	}
 	a.rule = c.up.Options.Rules.unmask(c, &a.x, a.found)
+	if a.found.Certainty == contract.Suspected && c.up.marksFailures() {
+		a.found = contract.Conclusion{Verdict: contract.VerdictClean, Certainty: contract.Certain}
+	}
 	return a
 }
 
@@ -62,6 +63,11 @@ func (a *Answer) IsClean() bool { return a.found.Verdict == contract.VerdictClea
 
 // Verdict returns the classification of the answer, without the operator's rules.
 func (a *Answer) Verdict() contract.Verdict { return a.found.Verdict }
+
+// unreadable reports whether the answer cannot be read as one of the call.
+func (a *Answer) unreadable() bool {
+	return a.rule == nil && (a.found.Verdict == contract.VerdictMalformed || a.found.Verdict == contract.VerdictStray)
+}
 
 // Size returns the length of the answer in bytes.
 func (a *Answer) Size() int { return len(a.x.Response.Bytes()) }
@@ -73,7 +79,7 @@ func (a *Answer) Clone() Answer {
 	return own
 }
 
-// Close ends the call with an answer from the upstream, which it parses and classifies. The bytes are neither changed nor
+// Close ends the call with an answer from the upstream, which it parses and classifies. The bytes are not changed and not
 // retained.
 func (c *Call) Close(ctx context.Context, answer []byte) Reply {
 	m := wire.Parse(answer, c.up.Options.Limits.Message)
@@ -105,32 +111,34 @@ func (c *Call) PassClean(a *Answer) (Reply, bool) {
 // closeFailure handles an answer that is a failure, or is suspected to be one.
 func (c *Call) closeFailure(ctx context.Context, a *Answer) Reply {
 	m := &a.x.Response
-	f := failure{received: m.Bytes(), verdict: a.found.Verdict, found: a.found, suspected: a.found.Certainty == contract.Suspected && a.rule == nil}
-	passed := c.withClientID(f.received, m)
+	f := failure{answer: m.Bytes(), Failure: candor.Failure{Verdict: string(a.found.Verdict)}}
+	if a.found.Certainty == contract.Suspected && a.rule == nil {
+		f.Suspected, f.Rule, f.Source = true, a.found.Rule, string(a.found.Source)
+	}
+	passed := c.withClientID(f.answer, m)
 	f.said = c.withoutSecrets(m)
-	f.err = c.interpret(a, &f)
-	c.noteSaid(f.err)
+	f.Error = c.interpret(a, &f)
 	end := c.answered
-	if f.verdict == contract.VerdictMalformed || f.verdict == contract.VerdictStray {
+	if a.unreadable() {
 		end = c.unanswered
 	}
-	if !f.suspected && c.mayRetry(f.err) {
-		if wait, ok := c.afford(f.err, end); ok {
+	if !f.Suspected && c.mayRetry(f.Error) {
+		if wait, ok := c.afford(f.Error, end); ok {
 			return c.again(ctx, f, wait)
 		}
 	}
 	if !c.claim() {
 		return Reply{}
 	}
-	if f.suspected {
+	if f.Suspected {
 		return c.passSuspected(ctx, f, passed)
 	}
-	end(f.err)
+	end(f.Error)
 	if c.IsTool() {
-		f.err = c.up.repeats.note(c, f.err)
+		f.Error = c.up.repeats.note(c, f.Error)
 	}
 	if c.MayPass(m) {
-		f.sent = f.received
+		f.Sent = f.answer
 	} else {
 		c.readdress(m)
 		c.normalise(&f, m)
@@ -150,9 +158,9 @@ func (c *Call) interpret(a *Answer, f *failure) *candor.Error {
 		if found.Verdict == contract.VerdictClean {
 			found.Verdict = contract.VerdictTool // read it as if isError were set
 		}
-		f.verdict = contract.VerdictMasked
+		f.Verdict = string(contract.VerdictMasked)
 		e = c.stamp(a.rule.error(attribute(contract.Interpret(x, found), x)))
-	case f.verdict == contract.VerdictMalformed || f.verdict == contract.VerdictStray:
+	case a.unreadable():
 		e = c.stamp(unreadable(x, a.found))
 	default:
 		e = c.stamp(c.nameTools(c.up.Options.Rules.translate(c, attribute(contract.Interpret(x, a.found), x))))
@@ -174,7 +182,7 @@ func (c *Call) inputSchema() wire.Value {
 
 // again records a failed attempt that will be repeated after a pause.
 func (c *Call) again(ctx context.Context, f failure, wait time.Duration) Reply {
-	f.retried = true
+	f.Retried = true
 	_ = c.record(ctx, &f) // nothing is sent; a ledger error is logged
 	c.attempt++
 	return Reply{Again: true, Wait: wait}
@@ -212,18 +220,18 @@ func (c *Call) readdress(m *wire.Message) {
 func (c *Call) normalise(f *failure, m *wire.Message) {
 	mode := c.up.Options.Mode
 	switch {
-	case f.verdict == contract.VerdictMalformed, f.verdict == contract.VerdictStray:
-		f.sent = c.made(f.err) // there is no text to keep
+	case f.Verdict == string(contract.VerdictMalformed), f.Verdict == string(contract.VerdictStray):
+		f.Sent = c.made(f.Error) // there is no text to keep
 	case mode == ModeStrict && m.Kind() == wire.KindError:
-		f.sent = c.withheldError(f.err, m)
+		f.Sent = c.withheldError(f.Error, m)
 	case mode == ModeStrict:
-		f.sent = c.made(c.withheld(f.err, c.mismatches.own()))
+		f.Sent = c.made(c.withheld(f.Error, c.mismatches.own()))
 	case m.Kind() == wire.KindMalformed:
-		f.sent = c.made(f.err) // its text is understood, but a strict client would not read it
+		f.Sent = c.made(f.Error) // its text is understood, but a strict client would not read it
 	case mode == ModeObserve:
-		f.sent = f.said
-	case f.err.Code() != candor.CodeToolNotFound && c.up.Options.Rules.asResult(c, m):
-		f.sent = c.made(f.err)
+		f.Sent = f.said
+	case f.Error.Code() != candor.CodeToolNotFound && c.up.Options.Rules.asResult(c, m):
+		f.Sent = c.made(f.Error)
 	default:
 		c.annotate(f, m)
 	}
@@ -235,13 +243,13 @@ func (c *Call) annotate(f *failure, m *wire.Message) {
 	cleaned := c.clean(m)
 	f.cleaned = cleaned.Bytes()
 	if cleaned.Kind() != wire.KindMalformed {
-		out, err := contract.Normalise(nil, &cleaned, f.err, candor.JSONOptions{})
+		out, err := contract.Normalise(nil, &cleaned, f.Error, c.client())
 		if err == nil {
-			f.sent = c.withToolNames(out, f.err)
+			f.Sent = out
 			return
 		}
 	}
-	f.sent = c.made(f.err)
+	f.Sent = c.made(f.Error)
 }
 
 // clean returns a failing answer without secrets and control characters in its texts, and without a null result beside an error
@@ -281,56 +289,36 @@ func withoutNull(m *wire.Message) []byte {
 	return append(append(out, kept.Raw()...), '}')
 }
 
-// stamp sets the ref, time, tool and session of an error, whatever an upstream's envelope says.
+// stamp sets the ref, time, tool and session of an error, also if an upstream's envelope has others.
 func (c *Call) stamp(e *candor.Error) *candor.Error { return c.recorder().Stamp(e, c.site()) }
 
 func (c *Call) recorder() record.Recorder {
 	o := &c.up.Options
-	return record.Recorder{By: candor.PartyGateway, Meter: o.Meter, Logger: o.Logger, Now: o.Now, Ref: o.NewRef}
+	return record.Recorder{By: candor.PartyGateway, Ledger: o.Ledger, Meter: o.Meter, Gone: &c.gone, Logger: o.Logger, Now: o.Now, Ref: o.NewRef}
 }
 
 func (c *Call) site() record.CallSite {
 	return record.CallSite{Tool: c.tool, Session: c.session, Trusted: true}
 }
 
-// recorded records a failure and returns the bytes for the client: f.sent, or an error if the failure could not be recorded.
+// recorded records a failure and returns the bytes for the client: f.Sent, or an error if the failure could not be recorded.
 func (c *Call) recorded(ctx context.Context, f *failure) []byte {
 	if audit := c.record(ctx, f); audit != nil {
 		return c.made(audit)
 	}
-	if f.received != nil {
-		c.remember(f)
-	}
-	return f.sent
+	return f.Sent
 }
 
 // record writes the entry of a failure, then counts it. It returns nil, or the error to send instead if the ledger failed.
 func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
-	var write func(context.Context) error
-	if c.up.Options.Ledger != nil {
-		write = func(ctx context.Context) error { return c.up.Options.Ledger.RecordFailure(ctx, c.entry(f)) }
+	f.Method, f.Upstream, f.Attempt = c.method, c.up.Name(), c.attempt
+	if o := &c.up.Options; o.Ledger != nil {
+		f.Arguments, f.Received, f.Latency, f.Client = c.arguments(), c.recordable(f), o.Now().Sub(c.began), c.client().Name
 	}
-	failed := record.Failure{
-		Error: f.err, Verdict: string(f.verdict), Site: c.site(), Server: c.up.Name(), Attempt: f.retried,
-		Silent: f.silent || f.suspected, Suspected: f.suspected, ClientGone: &c.gone,
-	}
-	audit := c.recorder().Record(ctx, failed, write)
+	audit := c.recorder().Record(ctx, &f.Failure)
 	c.noteFailure(f, audit == nil)
-	c.observe(&failed, audit)
+	c.observe(&f.Failure, audit)
 	return audit
-}
-
-// entry returns the ledger entry of a failure.
-func (c *Call) entry(f *failure) candor.Failure {
-	o := &c.up.Options
-	entry := candor.Failure{
-		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.Name(), Arguments: c.arguments(),
-		Received: c.recordable(f), Sent: f.sent, Attempt: c.attempt, Latency: o.Now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
-	}
-	if f.suspected {
-		entry.Rule, entry.Source = string(f.found.Rule), string(f.found.Source)
-	}
-	return entry
 }
 
 // maxCleanedAsValue bounds the text that is parsed as JSON to be recorded. The ledger keeps only the beginning of longer text,

@@ -15,16 +15,17 @@ type Health struct {
 	Server  ServerInfo    `json:"server"`
 	Breaker BreakerStatus `json:"breaker"`
 	Process *Processes    `json:"process,omitempty"` // nil unless the gateway starts the server
+	Open    int           `json:"open"`              // calls that have not ended
 	Counts
 	FailureShare   float64      `json:"failureShare"`   // calls that failed, without those that the client cancelled
-	MaskedShare    float64      `json:"maskedShare"`    // calls whose failure looked like a success
-	SuspectedShare float64      `json:"suspectedShare"` // calls whose success looks like a failure
+	MaskedShare    float64      `json:"maskedShare"`    // calls with a failure that looked like a success
+	SuspectedShare float64      `json:"suspectedShare"` // calls with a success that looks like a failure
 	Recent         RecentCalls  `json:"recent"`
 	LastSuccess    *time.Time   `json:"lastSuccess,omitempty"`
 	LastFailure    *LastFailure `json:"lastFailure,omitempty"`
 }
 
-// Counts has the numbers of an upstream that never decrease.
+// Counts has the numbers of an upstream that only grow.
 type Counts struct {
 	Calls         uint64 `json:"calls"`         // requests of clients, including refused ones
 	Failures      uint64 `json:"failures"`      // recorded failures that are not only suspected
@@ -36,8 +37,8 @@ type Counts struct {
 	Late          uint64 `json:"late"`          // answers that came after their call had ended
 }
 
-// Plus returns the sums of two counts.
-func (c Counts) Plus(d Counts) Counts {
+// plus returns the sums of two counts.
+func (c Counts) plus(d Counts) Counts {
 	return Counts{
 		c.Calls + d.Calls, c.Failures + d.Failures, c.FailedCalls + d.FailedCalls, c.Masked + d.Masked, c.Suspected + d.Suspected,
 		c.Unrecorded + d.Unrecorded, c.WastedRetries + d.WastedRetries, c.Late + d.Late,
@@ -59,8 +60,7 @@ type tally struct {
 	failures, failed, masked, suspected, unrecorded atomic.Uint64
 }
 
-// Counts returns the numbers of the upstream.
-func (u *Upstream) Counts() Counts {
+func (u *Upstream) counts() Counts {
 	t := &u.tally
 	return Counts{
 		Calls: u.calls.Load(), Failures: t.failures.Load(), FailedCalls: t.failed.Load(), Masked: t.masked.Load(), Suspected: t.suspected.Load(),
@@ -69,18 +69,14 @@ func (u *Upstream) Counts() Counts {
 }
 
 // Health returns the state of the upstream.
-func (u *Upstream) Health() Health { return HealthOf(Health{}, u) }
+func (u *Upstream) Health() Health { return HealthOf(u) }
 
-// HealthOf returns the common state of several upstreams that serve the same server with different settings, the newest first. Closed is
-// that of others that were closed: its numbers that never decrease are added.
-func HealthOf(closed Health, all ...*Upstream) Health {
-	h := Health{Counts: closed.Counts}
-	if p := closed.Process; p != nil {
-		h.Process = &Processes{Starts: p.Starts, Restarts: p.Restarts, Exits: p.Exits, LastExit: p.LastExit}
-	}
+// HealthOf returns the common state of several upstreams that serve the same server with different settings, the newest first.
+func HealthOf(all ...*Upstream) (h Health) {
 	success := int64(0)
 	for _, u := range all {
-		h.Counts = h.Counts.Plus(u.Counts())
+		h.Counts = h.Counts.plus(u.counts())
+		h.Open += u.Open()
 		if info := u.server.Load(); info != nil && h.Server == (ServerInfo{}) {
 			h.Server = *info
 		}
@@ -101,7 +97,6 @@ func HealthOf(closed Health, all ...*Upstream) Health {
 	if len(all) > 0 {
 		now := all[0].Options.Now()
 		h.Breaker, h.Recent = breakerStatus(now, all), recent(now, all)
-		h.Breaker.Opened += closed.Breaker.Opened
 	}
 	return h
 }
@@ -116,30 +111,30 @@ func (c *Call) noteSuccess(at time.Time) {
 
 // noteFailure counts a failure after the ledger was asked to record it. Attempts that are repeated do not count.
 func (c *Call) noteFailure(f *failure, recorded bool) {
-	if f.retried {
+	if f.Retried {
 		return
 	}
 	t, now := &c.up.tally, c.up.Options.Now()
-	cancelled := f.err.Code() == candor.CodeCancelled && f.err.Origin().By == candor.PartyClient
+	cancelled := f.Error.Code() == candor.CodeCancelled && f.Error.Origin().By == candor.PartyClient
 	switch {
 	case !recorded:
 		t.unrecorded.Add(1)
-	case f.suspected:
+	case f.Suspected:
 		t.suspected.Add(1)
 	default:
 		t.failures.Add(1)
-		if f.verdict == contract.VerdictMasked {
+		if f.Verdict == string(contract.VerdictMasked) {
 			t.masked.Add(1)
 		}
 	}
-	if c.opened && !f.suspected && !cancelled {
+	if c.opened && !f.Suspected && !cancelled {
 		t.failed.Add(1)
 	}
-	if !f.suspected && !cancelled && !isOurRefusal(f.err) {
-		t.lastFailure.Store(&LastFailure{Time: now.UTC(), Code: f.err.Code().String(), Ref: f.err.Ref(), Tool: candor.Public(c.tool, maxMethod)})
+	if !f.Suspected && !cancelled && !isOurRefusal(f.Error) {
+		t.lastFailure.Store(&LastFailure{Time: now.UTC(), Code: f.Error.Code().String(), Ref: f.Error.Ref(), Tool: candor.Public(c.tool, maxMethod)})
 	}
 	if c.admitted && c.IsTool() && !cancelled {
-		c.up.latencies.observe(now, now.Sub(c.began), !f.suspected)
+		c.up.latencies.observe(now, now.Sub(c.began), !f.Suspected)
 	}
 }
 

@@ -1,83 +1,62 @@
 package gateway
 
 import (
-	"math/bits"
-	"sync/atomic"
+	"slices"
+	"sync"
 	"time"
 )
 
-// The window of [RecentCalls] is a ring of slots, each of which counts the calls of a few seconds.
+// Bounds on [RecentCalls].
 const (
-	slotTime    = 10 * time.Second
-	slotCount   = 30
-	recentTime  = slotCount * slotTime
-	bucketCount = 240 // up to 72 minutes; longer calls count in the last bucket
-	unitBits    = 10  // the first buckets are 1.024 microseconds wide
-	stepBits    = 3   // each doubling of the latency is divided into 8 buckets
+	recentTime  = 5 * time.Minute
+	recentCalls = 1024
 )
 
-// latencies counts the latencies of the last minutes in logarithmic buckets. It has no lock, and uses at most 30 kB. The zero value is
-// ready to use.
+// latencies keeps the latencies of the last calls. The zero value is ready to use.
 type latencies struct {
-	slots [slotCount]atomic.Pointer[latencySlot]
+	mu    sync.Mutex
+	calls []recentCall // guarded by mu; a ring once it has recentCalls elements
+	next  int          // guarded by mu
 }
 
-// latencySlot has the calls of one slotTime.
-type latencySlot struct {
-	number  int64 // number of the slot since 1970
-	failed  atomic.Uint32
-	buckets [bucketCount]atomic.Uint32
+// recentCall is a call that has ended.
+type recentCall struct {
+	at     time.Time
+	took   time.Duration
+	failed bool
 }
 
-// observe counts a call that ended at that time.
+// observe notes a call that ended at that time.
 func (l *latencies) observe(at time.Time, took time.Duration, failed bool) {
-	s := l.slot(at.UnixNano() / int64(slotTime))
-	s.buckets[bucketOf(took)].Add(1)
-	if failed {
-		s.failed.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	call := recentCall{at, max(took, 0), failed}
+	if len(l.calls) < recentCalls {
+		l.calls = append(l.calls, call)
+		return
 	}
+	l.calls[l.next] = call
+	l.next = (l.next + 1) % recentCalls
 }
 
-// slot returns the slot with that number. An old slot in its place is replaced; a newer one, after the clock was set back, is used.
-func (l *latencies) slot(number int64) *latencySlot {
-	place := &l.slots[uint64(number)%slotCount] //nolint:gosec // any place will do for a time before 1970
-	for {
-		s := place.Load()
-		if s != nil && s.number >= number {
-			return s
+// since returns the calls that ended after a time.
+func (l *latencies) since(t time.Time) (calls []recentCall) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.calls {
+		if c.at.After(t) {
+			calls = append(calls, c)
 		}
-		if fresh := (&latencySlot{number: number}); place.CompareAndSwap(s, fresh) {
-			return fresh
-		}
 	}
+	return calls
 }
 
-// bucketOf returns the bucket of a latency.
-func bucketOf(took time.Duration) int {
-	units := uint64(max(took, 0)) >> unitBits //nolint:gosec // not negative
-	if units < 1<<stepBits {
-		return int(units)
-	}
-	shift := bits.Len64(units) - stepBits - 1
-	return min(shift<<stepBits+int(units>>shift), bucketCount-1) //nolint:gosec // 8 to 15
-}
-
-// middleOf returns the latency in the middle of a bucket, which is at most 6.25 % from those in it above the first eight buckets.
-func middleOf(bucket int) time.Duration {
-	low, width := uint64(bucket), uint64(1) //nolint:gosec // not negative
-	if bucket >= 1<<stepBits {
-		shift := bucket>>stepBits - 1
-		low, width = uint64(bucket-shift<<stepBits)<<shift, 1<<shift //nolint:gosec // not negative
-	}
-	return time.Duration(low<<unitBits + width<<unitBits/2) //nolint:gosec // at most 72 minutes
-}
-
-// RecentCalls describes the tool calls of the last five minutes that were forwarded and have ended. The latency of a call is the time from
-// its arrival to its answer, retries included, with an error of at most 6.25 %.
+// RecentCalls describes the tool calls of the last five minutes that were forwarded and have ended, at most the last 1,024 of each
+// configuration of the upstream. The latency of a call is the time from its arrival to its answer, retries included.
 type RecentCalls struct {
 	WindowSeconds int     `json:"windowSeconds"`
-	Calls         uint64  `json:"calls"`
-	Failures      uint64  `json:"failures"`
+	Calls         int     `json:"calls"`
+	Failures      int     `json:"failures"`
 	P50           float64 `json:"p50Ms"`
 	P90           float64 `json:"p90Ms"`
 	P99           float64 `json:"p99Ms"`
@@ -85,35 +64,21 @@ type RecentCalls struct {
 
 // recent returns the calls of the last minutes of all upstreams together.
 func recent(now time.Time, of []*Upstream) RecentCalls {
-	oldest := now.Add(-recentTime).UnixNano() / int64(slotTime)
 	out := RecentCalls{WindowSeconds: int(recentTime / time.Second)}
-	var buckets [bucketCount]uint64
+	var took []time.Duration
 	for _, u := range of {
-		for i := range u.latencies.slots {
-			s := u.latencies.slots[i].Load()
-			if s == nil || s.number <= oldest {
-				continue
-			}
-			out.Failures += uint64(s.failed.Load())
-			for b := range s.buckets {
-				n := uint64(s.buckets[b].Load())
-				buckets[b] += n
-				out.Calls += n
+		for _, c := range u.latencies.since(now.Add(-recentTime)) {
+			took = append(took, c.took)
+			if c.failed {
+				out.Failures++
 			}
 		}
 	}
-	out.P50, out.P90, out.P99 = quantile(&buckets, out.Calls, 50), quantile(&buckets, out.Calls, 90), quantile(&buckets, out.Calls, 99)
+	if out.Calls = len(took); out.Calls == 0 {
+		return out
+	}
+	slices.Sort(took)
+	percentile := func(p int) float64 { return float64(took[(len(took)*p-1)/100].Microseconds()) / 1000 }
+	out.P50, out.P90, out.P99 = percentile(50), percentile(90), percentile(99)
 	return out
-}
-
-// quantile returns the latency in milliseconds that so many percent of the calls do not exceed, or 0 without calls.
-func quantile(buckets *[bucketCount]uint64, calls, percent uint64) float64 {
-	rank := (calls*percent + 99) / 100
-	seen := uint64(0)
-	for b, n := range buckets {
-		if seen += n; n > 0 && seen >= rank {
-			return float64(middleOf(b).Microseconds()) / 1000
-		}
-	}
-	return 0
 }

@@ -63,7 +63,7 @@ func (b *listBudget) learn(s *toolSet, result wire.Value, cursor string) {
 // NextCursor returns the cursor of the next page, and whether there is a next page. A cursor that is empty, null or missing marks
 // the last page. Ok is false if the cursor is not a string.
 func NextCursor(result wire.Value) (next string, more, ok bool) {
-	said := Member(result, "nextCursor")
+	said := result.Path("nextCursor")
 	if !said.Present() || said.IsNull() {
 		return "", false, true
 	}
@@ -147,7 +147,7 @@ func (b *listBudget) clearPartial(s *toolSet) {
 	s.partial, s.next, s.written = nil, "", 0
 }
 
-// abandon drops the pages of a set whose list cannot be kept.
+// abandon drops the pages of a list that cannot be kept.
 func (b *listBudget) abandon(s *toolSet) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,24 +9,25 @@ import (
 // Lose is like [Call.Fail] for a failure that another attempt may avoid: the upstream could not be reached, or rejected the call
 // before any answer. Said is the upstream's response, if any, and is recorded. Reached means that the call may have taken effect.
 func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached bool) Reply {
-	f := failure{err: c.stamp(e), verdict: lostOr(e), said: said}
+	f := c.fails(e, lostOr(e))
+	f.said = said
 	if reached {
-		f.err = c.withoutSecondEffect(f.err)
+		f.Error = c.withoutSecondEffect(f.Error)
 	}
-	if c.mayRetry(f.err) || !reached && c.mayResend(f.err) {
-		if wait, ok := c.afford(f.err, c.unanswered); ok {
+	if c.mayRetry(f.Error) || !reached && c.mayResend(f.Error) {
+		if wait, ok := c.afford(f.Error, c.unanswered); ok {
 			return c.again(ctx, f, wait)
 		}
 	}
 	if !c.claim() {
 		return Reply{}
 	}
-	c.countFailure(f.err)
-	shown := f.err
+	c.countFailure(f.Error)
+	shown := f.Error
 	if c.up.Options.Mode == ModeStrict {
-		shown = c.withheld(f.err, ownFindings(e))
+		shown = c.withheld(f.Error, ownFindings(e))
 	}
-	f.sent = c.made(shown)
+	f.Sent = c.made(shown)
 	return Reply{Bytes: c.recorded(ctx, &f)}
 }
 
@@ -46,7 +47,9 @@ func (c *Call) FailSilently(ctx context.Context, e *candor.Error, said []byte) {
 		return
 	}
 	c.countFailure(e)
-	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}) // a ledger error is logged
+	f := c.fails(e, lostOr(e))
+	f.said = said
+	_ = c.record(ctx, &f) // a ledger error is logged
 }
 
 // Commit notes that the client has seen part of the answer, so the call cannot be retried.

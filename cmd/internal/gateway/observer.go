@@ -21,23 +21,26 @@ const OutcomeSuccess = "success"
 
 // Ending describes the end of a call.
 type Ending struct {
-	Server  string
-	Method  string // "" if the failure belongs to no call
+	candor.Failure // Error is nil after a success; Method is "" if the failure belongs to no call
+
 	Tool    string // for tools/call
 	Session string
 	Request *wire.Message // the client's message; its bytes are empty if the failure belongs to no call
 	Trace   Trace         // of the HTTP request
 
-	IsCall   bool // it is one of [Upstream.Calls]; otherwise only a failure
-	Began    time.Time
-	Ended    time.Time
-	Attempts int
-	Outcome  string
+	IsCall     bool // it is one of [Upstream.Calls]; otherwise only a failure
+	Began      time.Time
+	Ended      time.Time
+	Silent     bool // nothing is sent
+	Unrecorded bool // the ledger failed, and Error is the error that is sent instead
+}
 
-	Error      *candor.Error // nil after a success
-	Suspected  bool          // the answer only looks like a failure, and is sent unchanged
-	Silent     bool          // nothing is sent
-	Unrecorded bool          // the ledger failed, and Error is the error that is sent instead
+// Outcome returns the outcome of the call.
+func (e *Ending) Outcome() string {
+	if e.Error == nil {
+		return OutcomeSuccess
+	}
+	return record.Outcome(&e.Failure)
 }
 
 // Trace has the headers of an HTTP request that identify a trace. The zero Trace is none.
@@ -53,17 +56,17 @@ func (u *Upstream) TraceOf(h http.Header) Trace {
 
 // observe reports the end of a call to the observer. F is nil after a success; instead is the error that is sent if the ledger
 // failed, otherwise nil.
-func (c *Call) observe(f *record.Failure, instead *candor.Error) {
+func (c *Call) observe(f *candor.Failure, instead *candor.Error) {
 	o := &c.up.Options
-	if o.Observer == nil || f != nil && f.Attempt {
+	if o.Observer == nil || f != nil && f.Retried {
 		return
 	}
 	e := Ending{
-		Server: c.up.Name(), Method: c.method, Tool: c.tool, Session: c.session, Request: &c.request, Trace: c.trace,
-		IsCall: c.opened, Began: c.began, Ended: o.Now(), Attempts: c.attempt, Outcome: OutcomeSuccess,
+		Failure: candor.Failure{Method: c.method, Upstream: c.up.Name(), Attempt: c.attempt},
+		Tool:    c.tool, Session: c.session, Request: &c.request, Trace: c.trace, IsCall: c.opened, Began: c.began, Ended: o.Now(),
 	}
 	if f != nil {
-		e.Outcome, e.Error, e.Suspected, e.Silent = f.Outcome(), f.Error, f.Suspected, f.Silent || f.ClientGone.Load()
+		e.Failure, e.Silent = *f, f.Sent == nil || c.gone.Load()
 	}
 	if instead != nil {
 		e.Error, e.Unrecorded = instead, true

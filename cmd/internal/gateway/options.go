@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
@@ -40,6 +39,8 @@ type Options struct {
 	// Mirror repeats the envelope in structuredContent of such answers, in the candor dialect and if the tool declares no
 	// outputSchema.
 	Mirror bool
+	// Client is one of [ClientNames], the client program of all calls; "" means [AutoClient].
+	Client string
 	// Speaks is the dialect of the upstream, or "" if unknown. Errors in that dialect are always failures.
 	Speaks string
 	// Rules are specific to this upstream: they define which successful answers are failures, and map its errors to codes.
@@ -58,8 +59,6 @@ type Options struct {
 	Breaker      BreakerPolicy
 	Repeats      RepeatPolicy
 	Limits       Limits
-	// Shared connects this upstream with other gateways that serve the same server; nil if this gateway decides alone.
-	Shared *share.Upstream
 
 	Ledger candor.Ledger
 	Meter  candor.Meter
@@ -81,7 +80,6 @@ const DefaultStartTimeout = 2 * time.Minute
 type Limits struct {
 	Message wire.Limits // one frame; default 16 MiB, 128 levels deep
 	Calls   int         // open calls of one connection; default 1024
-	Late    int         // abandoned calls whose answers may still arrive; default 4096
 }
 
 // RepeatPolicy configures when calls that keep failing with the same arguments are refused.
@@ -101,13 +99,11 @@ type BreakerPolicy struct {
 
 // RetryPolicy limits the retries of a call.
 type RetryPolicy struct {
-	Attempts int           // total, including the first; 0 and 1 mean no retry
-	MaxWait  time.Duration // the longest delay before a retry; 0 means 10 seconds
-	Budget   float64       // average retries per call; 0 means 0.2
+	Attempts int // total, including the first; 0 and 1 mean no retry
 }
 
 // OrDefault returns v if it is positive, otherwise the default.
-func OrDefault[T int | int64 | float64 | time.Duration](v, otherwise T) T {
+func OrDefault[T int | int64 | time.Duration](v, otherwise T) T {
 	if v > 0 {
 		return v
 	}
@@ -126,7 +122,6 @@ func (o *Options) fill() {
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
 	o.Limits.Calls = OrDefault(o.Limits.Calls, 1024)
-	o.Limits.Late = OrDefault(o.Limits.Late, 4096)
 	o.Limits.Message.AllowLoneSurrogates = true // peers that cut strings by UTF-16 units send them, and clean messages must pass
 	if o.Now == nil {
 		o.Now = time.Now

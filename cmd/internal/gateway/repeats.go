@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"container/list"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -10,16 +11,18 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // repeats refuses calls that keep failing: the same tool with the same arguments in one session. It does not refuse a call that
 // may succeed: one with other arguments, one that waited as its error advised, one after a success that may have changed the
-// state, and an occasional trial. Each refusal says when the next trial is let through.
+// state, and an occasional trial. Each refusal repeats what failed.
 type repeats struct {
 	policy RepeatPolicy
 
 	mu       sync.Mutex
 	sessions map[string]*sessionRepeats // guarded by mu
+	recent   list.List                  // guarded by mu; of *sessionRepeats, last used first
 	size     int                        // guarded by mu; entries of all sessions
 
 	wasted atomic.Uint64 // see countWasted
@@ -27,8 +30,10 @@ type repeats struct {
 
 // sessionRepeats holds the failures of one session. Its fields are guarded by the mutex of repeats.
 type sessionRepeats struct {
-	calls map[callKey]*callStreak
-	tools map[string]*toolStreak
+	id      string
+	element *list.Element
+	calls   map[callKey]*callStreak
+	tools   map[string]*toolStreak
 }
 
 // callKey identifies calls with the same tool and arguments.
@@ -47,13 +52,11 @@ type callStreak struct {
 	next   time.Time     // when a trial is let through; zero while calls are not refused
 	gap    time.Duration // time from the last trial to the next
 	codes  []candor.Code // codes seen so far; a failure with a new code is not a repetition
-	code   candor.Code   // code, ref, retry and advice are from the last failure
+	code   candor.Code   // code, ref, retry, said and advice are from the last failure
 	ref    string
 	retry  candor.Retry
+	said   string
 	advice string
-	// reporter is the gateway that has reported the failures; "" if the call has failed here too. heard is their number.
-	reporter string
-	heard    int
 }
 
 // toolStreak counts failures of a tool with the same code, for any arguments. Calls are not refused because of it, since other
@@ -65,10 +68,11 @@ type toolStreak struct {
 }
 
 const (
-	maxStreaks      = 10_000 // entries of all sessions; all are dropped when it is reached
+	maxStreaks      = 10_000 // entries of all sessions; beyond it, the session that was not used for longest is dropped
 	maxSessionCalls = 64     // per session; the oldest is dropped beyond it
 	maxRepeated     = 256    // longest tool name whose failures are counted
 	maxCodes        = 16     // per call; failures with further codes count as repetitions
+	maxSaid         = 240    // bytes of a message that a refusal repeats
 	firstGapShare   = 12     // the first trial is let through after this fraction of the window
 )
 
@@ -108,7 +112,8 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.session(c.session)
-	count := max(r.noteCall(s, key, c, e, now), r.noteTool(s, c, e, now))
+	own := r.noteCall(s, key, c, e, now)
+	count := max(own, r.noteTool(s, c, e, now))
 	if count <= r.policy.After {
 		return e
 	}
@@ -116,25 +121,43 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 	switch {
 	case e.Retry().Retryable():
 		return e // its suggestion is to wait
+	case own == 1 && e.Code() == candor.CodeInvalidArguments:
+		return e // what it says of these arguments is new
 	case asksForCheck(e):
-		return e.With(candor.WithSuggestion(contract.CheckEffect + " " + candor.CodeRepeatedFailure.Action()))
+		return e.With(candor.WithSuggestion(contract.CheckEffect + " " + candor.CodeRepeatedFailure.Info().Action))
 	default:
-		return e.With(candor.WithSuggestion(candor.CodeRepeatedFailure.Action()))
+		return e.With(candor.WithSuggestion(candor.CodeRepeatedFailure.Info().Action))
 	}
 }
 
 // session returns the failures of a session, with space for two more. The lock must be held.
 func (r *repeats) session(id string) *sessionRepeats {
-	if r.size+2 > maxStreaks {
-		clear(r.sessions)
-		r.size = 0
-	}
-	s := r.sessions[id]
+	s := r.used(id)
 	if s == nil {
-		s = &sessionRepeats{calls: map[callKey]*callStreak{}, tools: map[string]*toolStreak{}}
+		s = &sessionRepeats{id: id, calls: map[callKey]*callStreak{}, tools: map[string]*toolStreak{}}
+		s.element = r.recent.PushFront(s)
 		r.sessions[id] = s
 	}
+	for r.size+2 > maxStreaks {
+		r.drop(r.recent.Back().Value.(*sessionRepeats)) //nolint:errcheck,forcetypeassert // nothing else is put there
+	}
 	return s
+}
+
+// used returns the failures of a session that is used now, or nil. The lock must be held.
+func (r *repeats) used(id string) *sessionRepeats {
+	s := r.sessions[id]
+	if s != nil {
+		r.recent.MoveToFront(s.element)
+	}
+	return s
+}
+
+// drop forgets the failures of a session. The lock must be held.
+func (r *repeats) drop(s *sessionRepeats) {
+	r.size -= len(s.calls) + len(s.tools)
+	r.recent.Remove(s.element)
+	delete(r.sessions, s.id)
 }
 
 // noteCall counts a failure for calls with the same arguments, and returns their number.
@@ -165,7 +188,6 @@ func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Er
 		streak.gap = r.policy.Window / firstGapShare
 		streak.next = now.Add(streak.gap)
 	}
-	c.tellRepeats(streak, r.policy.After)
 	return streak.count
 }
 
@@ -204,11 +226,12 @@ func (r *repeats) noteTool(s *sessionRepeats, c *Call, e *candor.Error, now time
 
 // fail stores the parts of a failure that a later refusal mentions.
 func (s *callStreak) fail(e *candor.Error, now time.Time) {
-	s.noted, s.due, s.reporter = now, time.Time{}, ""
+	s.noted, s.due = now, time.Time{}
 	if !slices.Contains(s.codes, e.Code()) && len(s.codes) < maxCodes {
 		s.codes = append(s.codes, e.Code())
 	}
 	s.code, s.ref, s.retry, s.advice = e.Code(), e.Ref(), e.Retry(), e.Suggestion()
+	s.said = truncate.Text(e.Message(), maxSaid)
 	if s.after = saidDelay(e); s.after > 0 {
 		s.due = now.Add(s.after - s.after/10) // client timers are inexact
 	}
@@ -272,12 +295,10 @@ func (r *repeats) forgive(c *Call) {
 	defer r.mu.Unlock()
 	t := c.tools.tool(c.tool)
 	changes := t == nil || !t.readOnly
-	c.tellForgiven(changes)
 	s := r.sessions[c.session]
 	if s == nil {
 		return
 	}
-	c.refute(s)
 	for key := range s.calls {
 		if changes || key.tool == c.tool {
 			delete(s.calls, key)
@@ -289,7 +310,7 @@ func (r *repeats) forgive(c *Call) {
 		r.size--
 	}
 	if len(s.calls)+len(s.tools) == 0 {
-		delete(r.sessions, c.session)
+		r.drop(s)
 	}
 }
 
@@ -303,11 +324,8 @@ func (r *repeats) stop(c *Call, misfit bool) *candor.Error {
 	defer r.mu.Unlock()
 	key, now := c.key(), c.up.Options.Now()
 	var streak *callStreak
-	if s := r.sessions[c.session]; s != nil {
+	if s := r.used(c.session); s != nil {
 		streak = s.calls[key]
-	}
-	if streak == nil || streak.next.IsZero() || streak.expired(now, r.policy.Window) {
-		streak = r.adopt(c, key)
 	}
 	switch {
 	case streak == nil, streak.next.IsZero(), streak.expired(now, r.policy.Window), streak.waited(now):
@@ -341,20 +359,16 @@ func (r *repeats) tried(c *Call) {
 
 // refusal returns the answer to a call that has failed too often. It advises to send the call again only if the last failure did.
 func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error {
-	advice := s.advice
-	if c.up.Options.Mode == ModeStrict { // the advice may be the upstream's text
-		advice = s.code.Action()
+	advice, said := s.advice, s.said
+	if c.up.Options.Mode == ModeStrict { // they may be the upstream's text
+		advice, said = s.code.Info().Action, s.code.Info().Sentence
 	}
 	details := map[string]any{"code": s.code.String(), "times": s.count, "lastRef": s.ref, "advice": advice}
-	if s.reporter != "" {
-		details["reportedBy"] = s.reporter
-	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
-	message := ""
+	message := fmt.Sprintf("This call has failed %d times with the same arguments. The last failure was %s: %s", s.count, s.code.Symbol(), said)
 	if !misfit {
 		wait := candor.RetryIn(s.opens().Sub(now))
 		details["afterMs"] = wait.AfterMs()
-		message = fmt.Sprintf("This call has failed %d times with the same arguments%s. The next one is let through in %d s.", s.count, s.whereWords(), (wait.AfterMs()+999)/1000)
 		if s.retry.Retryable() {
 			options = append(options, candor.WithRetry(wait),
 				candor.WithSuggestion("Wait for the delay in the retry advice before sending the same call again, or use another tool."))

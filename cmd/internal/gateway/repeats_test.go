@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // Over HTTP, protocol version 2026-07-28 has no sessions, so a client that keeps failing cannot be distinguished from others.
-func TestFailuresWithoutASessionAreNotCounted(t *testing.T) {
+func TestRepeatedFailuresWithoutASessionAreNotRefused(t *testing.T) {
 	for _, c := range []struct {
 		session string
 		stopped bool
@@ -54,7 +55,8 @@ func TestCorrectedCallIsNotRefused(t *testing.T) {
 	}
 }
 
-func TestCallAfterTheBreakerDelayIsNotRefused(t *testing.T) {
+// TestRefusalsOfTheBreakerAreNotRepeatedFailures repeats a call while its server rests.
+func TestRefusalsOfTheBreakerAreNotRepeatedFailures(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 1}, Repeats: RepeatPolicy{After: 2}})
 	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{}}}`
 	m := wire.Parse([]byte(request), wire.Limits{})
@@ -77,5 +79,29 @@ func TestLongNamesAreNotRemembered(t *testing.T) {
 		if len(up.repeats.sessions) > 0 {
 			t.Errorf("a name of %d bytes is kept", len(long))
 		}
+	}
+}
+
+// A client with many sessions does not end the refusals of another one.
+func TestOtherSessionsDoNotEndTheRefusalsOfOne(t *testing.T) {
+	at := time.Unix(0, 0) // no trial comes due
+	up := New(Options{Repeats: RepeatPolicy{After: 2}, Breaker: BreakerPolicy{Off: true}, Now: func() time.Time { return at }})
+	reaches := func(session string) bool {
+		call := knockIn(t, up, session, "work")
+		if call != nil {
+			call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"no such file"}],"isError":true}}`))
+		}
+		return call != nil
+	}
+	reaches("loop")
+	reaches("loop")
+	for i := range maxStreaks {
+		reaches(fmt.Sprint("s", i))
+		if i%1000 == 0 && reaches("loop") {
+			t.Fatalf("the loop reached the server again after %d other sessions", i)
+		}
+	}
+	if r := &up.repeats; r.size > maxStreaks || len(r.sessions) > maxStreaks {
+		t.Errorf("%d streaks of %d sessions are kept", r.size, len(r.sessions))
 	}
 }

@@ -34,36 +34,33 @@ func (c *Call) afford(e *candor.Error, end func(*candor.Error)) (wait time.Durat
 
 // budget limits retries to a share of the calls, so that they do not overload a failing server.
 type budget struct {
-	policy RetryPolicy
 	mu     sync.Mutex
 	tokens float64
 }
 
-// maxTokens bounds the retries that can accumulate.
-const maxTokens = 10
-
-func newBudget(p RetryPolicy) *budget {
-	p.MaxWait, p.Budget = OrDefault(p.MaxWait, 10*time.Second), OrDefault(p.Budget, 0.2)
-	return &budget{policy: p, tokens: maxTokens}
-}
+const (
+	maxTokens     = 10               // retries that can accumulate
+	tokensPerCall = 0.2              // average retries per call
+	maxRetryDelay = 10 * time.Second // the longest delay before a retry
+)
 
 func (b *budget) earn() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tokens = min(b.tokens+b.policy.Budget, maxTokens)
+	b.tokens = min(b.tokens+tokensPerCall, maxTokens)
 }
 
 // spend takes a retry from the budget and returns the delay before it: the delay in the error, plus a random part of up to half
-// of it. If the delay in the error exceeds the policy's limit there is no retry; the client may wait.
+// of it. If the delay in the error exceeds maxRetryDelay there is no retry; the client may wait.
 func (b *budget) spend(c *Call, e *candor.Error) (time.Duration, bool) {
 	wait := time.Duration(e.Retry().AfterMs()) * time.Millisecond
 	if wait == 0 {
 		wait = minRetryDelay << min(c.attempt-1, 10)
 	}
-	if wait > b.policy.MaxWait {
+	if wait > maxRetryDelay {
 		return 0, false
 	}
-	wait = min(wait+rand.N(wait/2+1), b.policy.MaxWait) //nolint:gosec // spreads retries, guards nothing
+	wait = min(wait+rand.N(wait/2+1), maxRetryDelay) //nolint:gosec // spreads retries, guards nothing
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tokens < 1 {
@@ -83,6 +80,13 @@ func (c *Call) mayRepeat() bool {
 func (c *Call) withoutSecondEffect(e *candor.Error) *candor.Error {
 	if e == nil || !c.IsTool() || c.mayRepeat() {
 		return e
+	}
+	switch by := e.Origin(); {
+	case by.By != candor.PartyServer:
+	case c.progress.Load():
+		e = e.With(candor.WithOrigin(candor.PartyTool, by.Inferred))
+	case c.unserved:
+		e = e.With(candor.WithDetails(e.Details().With("effect", "none")))
 	}
 	return contract.AvoidSecondEffect(e)
 }

@@ -165,7 +165,7 @@ func (r *Rules) translate(c *Call, e *candor.Error) *candor.Error {
 	return e
 }
 
-// withCode returns an error with another code, whose retry advice and suggestion it gets.
+// withCode returns an error with another code, and with the retry advice and suggestion of that code.
 func withCode(e *candor.Error, code candor.Code, inferred bool) *candor.Error {
 	return candor.New(code, e.Message(), candor.WithOrigin(e.Origin().By, inferred), candor.WithDetails(e.Details()),
 		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithCallInfo(e.CallInfo()), candor.WithCauseText(e.Cause()))

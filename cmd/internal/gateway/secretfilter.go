@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// SecretFilter removes the secrets that a server was started with from texts. They are matched exactly, whatever their names are.
+// SecretFilter removes the secrets that a server was started with from texts. They are matched exactly, with any name.
 type SecretFilter struct{ secrets [][]byte } // in each encoding they may have, the longest first
 
 var redactedText = []byte("[redacted]")

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
@@ -16,7 +17,7 @@ func (l *lastFailure) RecordFailure(_ context.Context, f candor.Failure) error {
 	return nil
 }
 
-// TestSuspectedMaskMatchesOnlySuspectedAnswers has a rule whose path also matches an answer that nothing suspects.
+// TestSuspectedMaskMatchesOnlySuspectedAnswers has a rule with a path that also matches an answer that is not suspected.
 func TestSuspectedMaskMatchesOnlySuspectedAnswers(t *testing.T) {
 	t.Parallel()
 	rules := &Rules{Masks: []Mask{{Tool: "price", Path: "/error", Suspected: true}}}
@@ -45,5 +46,19 @@ func TestSuspectedMaskMatchesOnlySuspectedAnswers(t *testing.T) {
 				t.Errorf("%s: suspected %v by the rule %q, source %q", text, kept.Suspected, kept.Rule, kept.Source)
 			}
 		}
+	}
+}
+
+// TestRetryAdviceOfARuleIsKept has a tool that may write; after its failures the gateway otherwise advises against a retry.
+func TestRetryAdviceOfARuleIsKept(t *testing.T) {
+	t.Parallel()
+	wait, kept := candor.RetryIn(3*time.Second), &lastFailure{}
+	rules := &Rules{Masks: []Mask{{Tool: "post", Text: "^queued", Code: candor.CodeUpstreamUnavailable, Retry: &wait}}}
+	if err := rules.Compile(); err != nil {
+		t.Fatal(err)
+	}
+	answerWith(t, New(Options{Rules: rules, Ledger: kept}), "post", `{"content":[{"type":"text","text":"queued: not sent yet"}]}`)
+	if kept.Error == nil || kept.Error.Retry() != wait {
+		t.Errorf("recorded %+v", kept.Failure)
 	}
 }

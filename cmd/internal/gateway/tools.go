@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -121,6 +122,7 @@ func (c *Call) FindTools(cache *ToolCache, who Caller) { c.tools = cache.find(wh
 type tool struct {
 	promises bool // it has an outputSchema
 	readOnly bool
+	retired  bool   // its description says that it is deprecated
 	again    bool   // idempotent: a second call has no further effect
 	input    string // text of inputSchema; "" if it is missing or too large
 
@@ -173,10 +175,18 @@ type toolList struct {
 	holders int // toolSets that refer to it, guarded by the budget
 }
 
+// names returns the names of the tools that can be suggested: those that are not deprecated, or all if every tool is.
 func (l *toolList) names() []string {
-	names := make([]string, 0, len(l.tools))
-	for name := range l.tools {
-		names = append(names, name)
+	names, retired := make([]string, 0, len(l.tools)), []string(nil)
+	for name, t := range l.tools {
+		if t.retired {
+			retired = append(retired, name)
+		} else {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		names = retired
 	}
 	slices.Sort(names)
 	return names
@@ -207,6 +217,8 @@ func readTool(described wire.Value) (name string, t *tool, ok bool) {
 		switch {
 		case member.Is("name"):
 			name, ok = value.Str()
+		case member.Is("description"):
+			t.retired = saysDeprecated.Get().Match(value.Raw())
 		case member.Is("outputSchema"):
 			t.promises = value.Type() == wire.TypeObject
 		case member.Is("inputSchema"):
@@ -221,6 +233,9 @@ func readTool(described wire.Value) (name string, t *tool, ok bool) {
 	return name, t, ok
 }
 
+// saysDeprecated matches a description, as JSON, of a tool that should no longer be called. "Lists deprecated packages" is not one.
+var saysDeprecated = lazyregexp.New(`\bDEPRECATED\b|(?:^"|[\[(*_.!] ?)(?i:deprecated)(?:[\]):.,;!*_]| (?:[-–—]|(?:in favou?r|since|use)\b))|\b(?i:is|been|now) deprecated\b`)
+
 // joined returns the list made of two pages.
 func (l *toolList) joined(next *toolList) *toolList {
 	all := &toolList{tools: l.tools, bytes: l.bytes + next.bytes}
@@ -229,10 +244,4 @@ func (l *toolList) joined(next *toolList) *toolList {
 		all.tools[name] = t
 	}
 	return all
-}
-
-// Member returns a member of an object, or the zero Value if it is missing.
-func Member(of wire.Value, name string) wire.Value {
-	got, _ := of.Get(name)
-	return got
 }

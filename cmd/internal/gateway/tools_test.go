@@ -1,7 +1,10 @@
 package gateway
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,27 +64,36 @@ func TestAListThatIsTooLongIsNotKeptAndHidesNoTool(t *testing.T) {
 	}
 }
 
-// A server may show different tools to different callers: the list of one must not affect another.
-func TestOneCallersListHidesNoToolOfAnother(t *testing.T) {
-	up := New(Options{})
-	list := func(session, tool string) {
-		request := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), wire.Limits{})
-		call, _ := up.Admit(t.Context(), &request, session)
-		call.Close(t.Context(), fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":%q}]}}`, tool))
+// TestDeprecatedToolsAreNotSuggested checks the description by which a tool says that another one replaces it.
+func TestDeprecatedToolsAreNotSuggested(t *testing.T) {
+	for description, want := range map[string]bool{
+		"Read the complete contents of a file as text. DEPRECATED: Use read_text_file instead.": true,
+		"Deprecated. Use read_text_file.":                              true,
+		"[Deprecated] Reads a file.":                                   true,
+		"This tool is deprecated and will go.":                         true,
+		"(deprecated, use the other)":                                  true,
+		"Deprecated - use read_text_file":                              true,
+		"Deprecated packages are listed here.":                         false,
+		"Audits a page: security, deprecated APIs and modern hygiene.": false,
+		"": false,
+	} {
+		quoted, err := json.Marshal(description)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := wire.ParseValue([]byte(`[{"name":"read_file","description":`+string(quoted)+`},{"name":"read_text_file"}]`), wire.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names := readTools(page, [sha256.Size]byte{}).names(); slices.Contains(names, "read_file") == want {
+			t.Errorf("%q: the names are %q", description, names)
+		}
 	}
-	list("a", "admin_tool")
-	list("b", "guest_tool")
-	list("", "guest_tool")
-	for _, c := range []struct{ session, tool string }{{"a", "admin_tool"}, {"b", "guest_tool"}, {"b", "admin_tol"}, {"", "admin_tool"}, {"c", "admin_tool"}} {
-		request := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q}}`, c.tool), wire.Limits{})
-		call, refusal := up.Admit(t.Context(), &request, c.session)
-		if call == nil {
-			t.Errorf("session %q calls %s: %s", c.session, c.tool, refusal)
-			continue
-		}
-		reply := call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"Unknown tool"}}`))
-		if c.tool == "admin_tol" && strings.Contains(string(reply.Bytes), "admin_tool") {
-			t.Errorf("session %q is sent the name of a tool of another: %s", c.session, reply.Bytes)
-		}
+	only, err := wire.ParseValue([]byte(`[{"name":"read_file","description":"DEPRECATED"}]`), wire.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := readTools(only, [sha256.Size]byte{}).names(); len(names) != 1 {
+		t.Errorf("the names are %q", names)
 	}
 }

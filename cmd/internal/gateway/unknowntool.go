@@ -4,9 +4,8 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/argerror"
 	"github.com/candor-mcp/candor/internal/redact"
-	"github.com/candor-mcp/candor/internal/teach"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // The gateway does not refuse a tool that is missing from the list: the list may be stale, or omit tools on purpose. The server
@@ -36,7 +35,7 @@ func (c *Call) nameTools(e *candor.Error) *candor.Error {
 		}
 		e = withCode(e, candor.CodeToolNotFound, true)
 	}
-	return teach.WithToolNames(e, c.tool, c.listedNames())
+	return argerror.WithToolNames(e, c.tool, c.listedNames())
 }
 
 // refusedByName reports whether the failure of an unlisted tool reads as if the tool did not exist.
@@ -60,18 +59,4 @@ func (c *Call) namedIn(message string) bool {
 	const enough = 64
 	name := redact.Text(c.tool)
 	return name != "" && strings.Contains(message, name[:min(len(name), enough)])
-}
-
-// withToolNames adds similar names to the message of a JSON-RPC error for an unknown tool, because many clients show their model
-// only the message.
-func (c *Call) withToolNames(answer []byte, e *candor.Error) []byte {
-	if !c.IsTool() || e.Code() != candor.CodeToolNotFound || c.isListed() {
-		return answer
-	}
-	m := wire.Parse(answer, wire.Limits{AllowLoneSurrogates: true})
-	said, ok := m.Error().Path("message").Str()
-	if m.Shape() != wire.KindError || !ok {
-		return answer
-	}
-	return WithMember(answer, wire.AppendString(nil, teach.UnknownToolMessage(said, c.tool, c.listedNames())), "error", "message")
 }

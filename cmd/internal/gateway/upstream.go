@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"crypto/sha256"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,17 +11,14 @@ import (
 // Upstream is one server behind the gateway, with its options and the state learned about it. It is safe for concurrent use and
 // shared by all connections to that server.
 type Upstream struct {
-	Options    Options
-	Tools      ToolCache // tools of HTTP callers
-	compiles   compiler
-	Breaker    *Breaker // of an HTTP server; each stdio connection has another
-	breakers   breakers // all of them
-	repeats    repeats
-	budget     *budget
-	sentMu     sync.Mutex
-	sent       *Recent[[sha256.Size]byte, sentFailure] // guarded by sentMu
-	tolerances tolerances
-	Secrets    atomic.Pointer[SecretFilter] // secrets that the server was started with; nil if there are none
+	Options  Options
+	Tools    ToolCache // tools of HTTP callers
+	Breaker  *Breaker  // of an HTTP server; each stdio connection has another
+	breakers breakers  // all of them
+	repeats  repeats
+	budget   budget
+	clients  clientTable
+	Secrets  atomic.Pointer[SecretFilter] // secrets that the server was started with; nil if there are none
 
 	name atomic.Pointer[string] // see Name
 
@@ -44,9 +39,8 @@ var native = dialect.Must("candor")
 func New(o Options) *Upstream {
 	o.fill()
 	o.Breaker.Off = o.Breaker.Off || o.Mode == ModeObserve // observe mode lets every call through
-	u := &Upstream{Options: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry), sent: NewRecent[[sha256.Size]byte, sentFailure](maxSent)}
+	u := &Upstream{Options: o, repeats: newRepeats(o.Repeats), budget: budget{tokens: maxTokens}}
 	u.Breaker = u.NewBreaker()
-	u.shareBreaker()
 	u.name.Store(&o.Name)
 	u.nameLogger()
 	return u
@@ -66,21 +60,6 @@ func (u *Upstream) Late() uint64 { return u.late.Load() }
 
 // CountLate counts an answer that arrived after its call had ended.
 func (u *Upstream) CountLate() { u.late.Add(1) }
-
-// OpenBreakers returns the number of circuit breakers that are not closed. An HTTP server has one, a stdio server one per connection.
-func (u *Upstream) OpenBreakers() int { return breakerStatus(u.Options.Now(), []*Upstream{u}).Open }
-
-// WastedRetries returns the number of calls that repeated a failed call of the same session against its retry advice, and failed again
-// or were refused.
-func (u *Upstream) WastedRetries() uint64 { return u.repeats.wasted.Load() }
-
-// Restarts returns how often the server was started again after it had ended.
-func (u *Upstream) Restarts() uint64 {
-	if p := u.processes.snapshot(); p != nil {
-		return p.Restarts
-	}
-	return 0
-}
 
 // Timeout returns the timeout for calls of a tool; 0 means no limit.
 func (u *Upstream) Timeout(tool string) time.Duration {

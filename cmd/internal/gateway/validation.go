@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"strings"
+
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/argerror"
 )
 
 // Validation selects the calls to refuse because their arguments do not match the tool's input schema.
@@ -13,7 +15,7 @@ const (
 	// ValidationLenient refuses a call that cannot succeed: a required argument is missing, has a type that cannot be converted
 	// without loss, or has a misspelt key. Other calls are forwarded unchanged; if they fail, the answer lists the mismatches.
 	ValidationLenient Validation = "lenient"
-	ValidationStrict  Validation = "strict" // refuses every call that does not match
+	ValidationStrict  Validation = "strict" // refuses every call that does not match or cannot be checked
 	ValidationOff     Validation = "off"    // refuses nothing
 )
 
@@ -72,11 +74,14 @@ func (c *Call) misfit() *candor.Error {
 		return nil
 	}
 	report := input.Explain(arguments)
+	if strength == ValidationLenient {
+		report = report.Tolerant()
+	}
 	if strength == ValidationLenient && !report.OK() && !report.Fatal {
 		c.mismatches = &mismatches{issues: report.Issues, more: report.More}
 		return nil
 	}
-	return teach.Report(report, candor.PartyGateway)
+	return argerror.Report(report, candor.PartyGateway)
 }
 
 // mismatches holds the schema issues of a call that was forwarded nevertheless.
@@ -86,19 +91,32 @@ type mismatches struct {
 }
 
 // explain adds the schema issues of a forwarded call to the error of its failure. The code is kept, because the arguments may not
-// be the reason.
+// be the reason. An issue of the schema replaces those of the server about the same argument, or about a part of it: the schema knows the
+// pattern, the values and the keys. The issues that the server named come first.
 func (d *mismatches) explain(e *candor.Error) *candor.Error {
 	if d == nil || e == nil {
 		return e
 	}
-	issues := e.Details().Issues()
-	named := map[string]bool{}
-	for _, issue := range issues {
-		named[issue.Path] = true
+	var issues []candor.Issue
+	shown := make([]bool, len(d.issues))
+	for _, said := range e.Details().Issues() {
+		covered := false
+		for i, own := range d.issues {
+			if !related(own.Path, said.Path) {
+				continue
+			}
+			covered = true
+			if !shown[i] {
+				shown[i], issues = true, append(issues, own)
+			}
+		}
+		if !covered {
+			issues = append(issues, said)
+		}
 	}
-	for _, issue := range d.issues {
-		if !named[issue.Path] {
-			issues = append(issues, issue)
+	for i, own := range d.issues {
+		if !shown[i] {
+			issues = append(issues, own)
 		}
 	}
 	details := e.Details().With("issues", issues)
@@ -106,6 +124,15 @@ func (d *mismatches) explain(e *candor.Error) *candor.Error {
 		details = details.With("moreIssues", d.more)
 	}
 	return e.With(candor.WithDetails(details))
+}
+
+// related reports whether two paths are equal or one leads to a part of the other.
+func related(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	rest, ok := strings.CutPrefix(b, a)
+	return ok && (rest == "" || rest[0] == '/')
 }
 
 // own returns the details to keep when the upstream's text is withheld, or nil.

@@ -18,9 +18,9 @@ func Confinable() (files, calls bool) {
 	return landlockVersion() > 0, filterable()
 }
 
-// confine confines the calling thread, as far as the system can. It must be the thread that executes the command. LimitData is
-// called after the last allocation, and before limits can no longer be set.
-func confine(c Confinement, limitData func() error) error {
+// confine confines the calling thread, as far as the system can. It must be the thread that executes the command.
+// LimitMemory is called after the last allocation, and before limits can no longer be set.
+func confine(c Confinement, command image, limitMemory func() error) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new privileges: %w", err)
 	}
@@ -30,10 +30,14 @@ func confine(c Confinement, limitData func() error) error {
 		}
 	}
 	if !filterable() {
-		return limitData()
+		return limitMemory()
 	}
-	program := filter(architectures[runtime.GOARCH], os.Getpid())
-	if err := limitData(); err != nil {
+	var only *byte
+	if c.Alone {
+		only = command.path
+	}
+	program := filter(architectures[runtime.GOARCH], os.Getpid(), only)
+	if err := limitMemory(); err != nil {
 		return err
 	}
 	if err := restrictCalls(program); err != nil {
@@ -53,7 +57,8 @@ func landlockVersion() int {
 
 // Access rights to files. A rule for a file may name only those of rightsOfFile.
 const (
-	rightsToRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	rightsToRead = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	rightsToRun  = unix.LANDLOCK_ACCESS_FS_EXECUTE | rightsToRead
 	rightsOfFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	rightsToWrite = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -86,14 +91,12 @@ func restrictFiles(c Confinement, version int) error {
 	}
 	rules := int(fd)
 	defer func() { _ = unix.Close(rules) }()
-	for _, path := range c.Read {
-		if err := addRule(rules, path, rightsToRead&attr.Handled_access_fs); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	for _, path := range c.Write {
-		if err := addRule(rules, path, rightsToWrite&attr.Handled_access_fs); err != nil {
-			return err
+	for rights, paths := range map[uint64][]string{rightsToRead: c.Read, rightsToRun: c.Run, rightsToWrite: c.Write} {
+		for _, path := range paths {
+			err := addRule(rules, path, rights&attr.Handled_access_fs)
+			if err != nil && (rights == rightsToWrite || !errors.Is(err, os.ErrNotExist)) {
+				return err
+			}
 		}
 	}
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0); errno != 0 {

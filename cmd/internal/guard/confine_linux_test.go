@@ -21,7 +21,8 @@ func confined(t *testing.T, folder string) guard.Options {
 	}
 	o := kinds(t)["guarded"]
 	o.Confine = &guard.Confinement{
-		Read:  []string{"/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache", "/dev/null", "/no/such/file"},
+		Read:  []string{"/etc/ld.so.cache", "/dev/null", "/no/such/file"},
+		Run:   []string{"/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib"},
 		Write: []string{folder},
 	}
 	return o

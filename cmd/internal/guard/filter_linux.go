@@ -48,8 +48,9 @@ const (
 // x32 marks calls of the x32 ABI on amd64, which have other numbers.
 const x32 = 0x40000000
 
-// filter returns the program for a process: refused calls fail with EPERM, all others are allowed.
-func filter(arch uint32, pid int) []unix.SockFilter {
+// filter returns the program for a process: refused calls fail with EPERM, all others are allowed. If only is not nil,
+// the process can execute nothing but the path at this address, which has no meaning in the memory of the command.
+func filter(arch uint32, pid int, only *byte) []unix.SockFilter {
 	program := []unix.SockFilter{
 		load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), verdict(unix.SECCOMP_RET_KILL_PROCESS),
 		load(atNumber), jump(unix.BPF_JGE, x32, 0, 1), verdict(denyPerm),
@@ -69,6 +70,11 @@ func filter(arch uint32, pid int) []unix.SockFilter {
 	// Shared memory does not count for the limit on data (RLIMIT_DATA). Pages of shared files are bounded by the limits on files.
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_MMAP, 0, 5), load(atArgs+3*8), jump(unix.BPF_JSET, unix.MAP_ANONYMOUS, 0, 2),
 		jump(unix.BPF_JSET, unix.MAP_SHARED, 0, 1), verdict(denyPerm), verdict(allow))
+	if path := uint64(uintptr(unsafe.Pointer(only))); path != 0 { //nolint:gosec // it is compared only
+		program = append(program, jump(unix.BPF_JEQ, unix.SYS_EXECVEAT, 0, 1), verdict(denyPerm),
+			jump(unix.BPF_JEQ, unix.SYS_EXECVE, 0, 6), load(atArgs), jump(unix.BPF_JEQ, uint32(path), 0, 3), //nolint:gosec // its lower half
+			load(atArgs+4), jump(unix.BPF_JEQ, uint32(path>>32), 0, 1), verdict(allow), verdict(denyPerm)) //nolint:gosec // its upper half
+	}
 	for _, number := range append(refused, refusedHere...) {
 		program = append(program, jump(unix.BPF_JEQ, number, 0, 1), verdict(denyPerm))
 	}

@@ -1,17 +1,16 @@
 // Package guard runs commands and kills all processes they have started when they, or this process, end.
 //
-// The kernel can kill a process when its parent ends, but not all its descendants. So on Linux a guard runs between this process
-// and the command. The guard is a small process that runs this program with a hidden command. It adopts every descendant that
-// loses its parent, even one that has left the process group or the session. When the command ends, on request, or when this
-// process ends in any way, the guard kills them all, and exits.
+// The kernel can kill a process when its parent ends, but not all its descendants. So on Linux a guard runs between
+// this process and the command. The guard is a small process that runs this program with a hidden command. It adopts
+// every descendant that loses its parent, even one that has left the process group or the session. When the command
+// ends, on request, or when this process ends in any way, the guard kills them all, and exits.
 //
-// A command that runs as the same user can kill its guard. The command and its process group are then killed too. Processes that
-// have left the group before are killed only if this process has called [AdoptOrphans]. They survive if the command kills both
-// its guard and this process before either can act.
+// A command that runs as the same user can kill its guard. The command and its process group are then killed too.
+// Processes that have left the group before survive.
 //
-// Windows has job objects, which no process can leave and which the system kills when this process ends: there is no guard. Other
-// Unix systems have a guard that kills the process group of the command; processes that have left the group survive. Only Linux
-// enforces [Confinement] and all [Limits].
+// Windows has job objects, which no process can leave and which the system kills when this process ends: there is no
+// guard. Other Unix systems have a guard that kills the process group of the command; processes that have left the
+// group survive. Only Linux enforces [Confinement] and all [Limits].
 package guard
 
 import (
@@ -33,27 +32,31 @@ type Options struct {
 
 	Limits Limits
 
-	// Confine, if not nil, removes rights from the command and all processes that it starts, as far as [Confinable] reports
-	// support.
+	// Confine, if not nil, removes rights from the command and all processes that it starts, as far as [Confinable]
+	// reports support.
 	Confine *Confinement
 
-	// Hold lists files that the guard keeps open until all processes have ended, so that a lock on one of them is not released
-	// earlier, even if this process is killed. The command does not inherit them.
+	// Hold lists files that the guard keeps open until all processes have ended, so that a lock on one of them is not
+	// released earlier, even if this process is killed. The command does not inherit them.
 	Hold []*os.File
 }
 
-// Limits are the limits for each process of a command, in bytes; zero means no limit. If any is set, core files are disabled.
+// Limits are the limits for each process of a command; zero means no limit. If any is set, core files are disabled.
 type Limits struct {
-	Data int64 // private memory
-	File int64 // size of a file that it writes
+	Data int64 // bytes of private memory
+	Maps int64 // bytes of address space, which bounds what files that were removed hold while they are mapped
+	File int64 // bytes of a file that it writes
+	Open int64 // open files
 }
 
-// Confinement lists the files that a confined command can use. All others cannot be opened, executed, created or removed. A
-// confined command can neither open sockets nor start processes, signal or inspect other processes, raise its limits, or change
-// the mode or owner of files. Confinement requires no privileges and cannot be undone.
+// Confinement lists the files that a confined command can use. All others cannot be opened, executed, created or
+// removed. A confined command cannot open sockets, start processes, signal or inspect other processes, raise its
+// limits, or change the mode or owner of files. Confinement requires no privileges and cannot be undone.
 type Confinement struct {
-	Read  []string // files and directories that it can read and execute; those that do not exist are skipped
+	Read  []string // files and directories that it can read; those that do not exist are skipped
+	Run   []string // files and directories that it can read and execute, such as the command and its dynamic loader
 	Write []string // directories below which it can read, create, write and remove files
+	Alone bool     // it cannot execute another program, not even by way of the dynamic loader
 }
 
 // End describes how a command ended. The zero value is a success.
@@ -83,11 +86,11 @@ type Process struct {
 
 // line holds this process's ends of the pipes to a guard.
 type line struct {
-	orders *os.File // closing it makes the guard kill all processes
-	told   *os.File // report of the guard, see [watchman.tell]
+	orders  *os.File // closing it makes the guard kill all processes
+	reports *os.File // report of the guard, see [watchman.tell]
 }
 
-func (l *line) close() { _, _ = l.orders.Close(), l.told.Close() }
+func (l *line) close() { _, _ = l.orders.Close(), l.reports.Close() }
 
 // The files that a guard inherits after the three standard streams; the files to hold follow them.
 const (
@@ -101,18 +104,22 @@ const (
 	holdWord    = "--hold"    // number of files
 	limitedWord = "--limited" // not a guard: sets the limits and executes the command
 	dataWord    = "--data"
+	mapsWord    = "--maps"
 	fileWord    = "--fsize"
+	openWord    = "--nofile"
 	confineWord = "--confine"
 	readWord    = "--read"
+	runWord     = "--run"
 	writeWord   = "--write"
+	aloneWord   = "--alone"
 	endWord     = "--"
 )
 
 // patience is how long a guard may take to kill all processes. It takes milliseconds, unless a process is blocked in the kernel.
 const patience = 5 * time.Second
 
-// Start starts cmd. The caller sets its path, arguments, directory, environment and streams, each of which is nil or a file;
-// Start sets everything else. The caller uses the Process and must not wait for cmd.
+// Start starts cmd. The caller sets its path, arguments, directory, environment and streams, each of which is nil or a
+// file; Start sets everything else. The caller uses the Process and must not wait for cmd.
 func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err
@@ -143,17 +150,17 @@ func (p *Process) enlist(o Options) error {
 	if err != nil {
 		return err
 	}
-	told, tell, err := os.Pipe()
+	reports, report, err := os.Pipe()
 	if err != nil {
 		_, _ = orders.Close(), order.Close()
 		return err
 	}
-	p.line = &line{orders: order, told: told}
+	p.line = &line{orders: order, reports: reports}
 	args := append([]string{}, o.Self...)
 	args = append(args, holdWord, strconv.Itoa(len(o.Hold)), endWord)
 	args = append(args, o.restrictions()...)
 	p.cmd.Path, p.cmd.Args = o.Self[0], append(append(args, p.cmd.Path), p.cmd.Args[1:]...)
-	p.cmd.ExtraFiles = append([]*os.File{orders, tell}, o.Hold...)
+	p.cmd.ExtraFiles = append([]*os.File{orders, report}, o.Hold...)
 	return nil
 }
 
@@ -163,21 +170,28 @@ func (o Options) restrictions() []string {
 		return nil
 	}
 	args := append([]string{}, o.Self...)
-	args = append(args, limitedWord, dataWord, strconv.FormatInt(o.Limits.Data, 10), fileWord, strconv.FormatInt(o.Limits.File, 10))
+	args = append(args, limitedWord, dataWord, strconv.FormatInt(o.Limits.Data, 10), mapsWord, strconv.FormatInt(o.Limits.Maps, 10), fileWord, strconv.FormatInt(o.Limits.File, 10),
+		openWord, strconv.FormatInt(o.Limits.Open, 10))
 	if c := o.Confine; c != nil {
 		args = append(args, confineWord)
 		for _, path := range c.Read {
 			args = append(args, readWord, path)
 		}
+		for _, path := range c.Run {
+			args = append(args, runWord, path)
+		}
 		for _, path := range c.Write {
 			args = append(args, writeWord, path)
+		}
+		if c.Alone {
+			args = append(args, aloneWord)
 		}
 	}
 	return append(args, endWord)
 }
 
-// live starts the process and waits for its end on the same thread, because the kernel treats the end of the thread that started
-// a child as the end of its parent.
+// live starts the process and waits for its end on the same thread, because the kernel treats the end of the thread
+// that started a child as the end of its parent.
 func (p *Process) live(started chan<- error, o Options) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -187,7 +201,6 @@ func (p *Process) live(started chan<- error, o Options) {
 		return
 	}
 	_ = p.cmd.Wait() // the state has more detail
-	p.ended()
 	p.bury()
 	close(p.done)
 }

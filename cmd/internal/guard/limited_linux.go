@@ -17,20 +17,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// become sets the limits in its arguments and executes the command that follows them: --data BYTES --fsize BYTES [--confine
-// --read PATH… --write PATH…] -- CMD ARGS, where CMD is a path. It returns only if that fails. The limits are not set in the
-// guard, because they would apply to the guard too.
+// become sets the limits in its arguments and executes the command that follows them: --data BYTES --maps BYTES --fsize
+// BYTES --nofile FILES [--confine --read PATH… --run PATH… --write PATH… [--alone]] -- CMD ARGS, where CMD is a path.
+// It returns only if that fails. The limits are not set in the guard, because they would apply to the guard too.
 //
-// The limit is on data (RLIMIT_DATA) and not on address space (RLIMIT_AS), of which runtimes reserve far more than they use.
+// The limit on memory is on data (RLIMIT_DATA). Runtimes reserve far more address space (RLIMIT_AS) than they use.
 func become(args []string) error {
 	flags := flag.NewFlagSet("limited", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	data := flags.Uint64(strings.TrimLeft(dataWord, "-"), 0, "")
+	maps := flags.Uint64(strings.TrimLeft(mapsWord, "-"), 0, "")
 	file := flags.Uint64(strings.TrimLeft(fileWord, "-"), 0, "")
+	open := flags.Uint64(strings.TrimLeft(openWord, "-"), 0, "")
 	confined := flags.Bool(strings.TrimLeft(confineWord, "-"), false, "")
 	var files Confinement
 	flags.Func(strings.TrimLeft(readWord, "-"), "", func(path string) error { files.Read = append(files.Read, path); return nil })
+	flags.Func(strings.TrimLeft(runWord, "-"), "", func(path string) error { files.Run = append(files.Run, path); return nil })
 	flags.Func(strings.TrimLeft(writeWord, "-"), "", func(path string) error { files.Write = append(files.Write, path); return nil })
+	flags.BoolVar(&files.Alone, strings.TrimLeft(aloneWord, "-"), false, "")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading limits: %w", err)
 	}
@@ -41,8 +45,11 @@ func become(args []string) error {
 	if err := limit(syscall.RLIMIT_CORE, 0); err != nil {
 		return err
 	}
-	if *file > 0 {
-		if err := limit(syscall.RLIMIT_FSIZE, *file); err != nil {
+	for which, most := range map[int]uint64{syscall.RLIMIT_FSIZE: *file, syscall.RLIMIT_NOFILE: *open} {
+		if most == 0 {
+			continue
+		}
+		if err := limit(which, most); err != nil {
 			return err
 		}
 	}
@@ -55,22 +62,28 @@ func become(args []string) error {
 	if err != nil {
 		return fmt.Errorf("reading the command: %w", err)
 	}
-	limitData := func() error {
-		if *data == 0 {
-			return nil
-		}
-		most := syscall.Rlimit{Cur: *data, Max: *data}
-		// A raw call, because the runtime may start a thread during other calls.
-		if _, _, errno := syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, syscall.RLIMIT_DATA, uintptr(unsafe.Pointer(&most)), 0, 0, 0); errno != 0 { //nolint:gosec // the kernel takes its address
-			return fmt.Errorf("setting a limit: %w", errno)
+	memory := []struct {
+		which uintptr
+		most  syscall.Rlimit
+	}{{syscall.RLIMIT_DATA, syscall.Rlimit{Cur: *data, Max: *data}}, {syscall.RLIMIT_AS, syscall.Rlimit{Cur: *maps, Max: *maps}}}
+	limitMemory := func() error {
+		for i := range memory {
+			l := &memory[i]
+			if l.most.Cur == 0 {
+				continue
+			}
+			// A raw call, because the runtime may start a thread during other calls.
+			if _, _, errno := syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, l.which, uintptr(unsafe.Pointer(&l.most)), 0, 0, 0); errno != 0 { //nolint:gosec // the kernel takes its address
+				return fmt.Errorf("setting a limit: %w", errno)
+			}
 		}
 		return nil
 	}
 	if *confined {
-		if err := confine(files, limitData); err != nil {
+		if err := confine(files, program, limitMemory); err != nil {
 			return fmt.Errorf("confining the command: %w", err)
 		}
-	} else if err := limitData(); err != nil {
+	} else if err := limitMemory(); err != nil {
 		return err
 	}
 	return fmt.Errorf("starting %q: %w", flags.Arg(0), program.exec())

@@ -31,7 +31,7 @@ func TestLimitOnDataBindsOnlyTheCommand(t *testing.T) {
 		o := kinds(t)["guarded"]
 		o.Limits.Data = 4 << 20
 		if confined {
-			o.Confine = &guard.Confinement{Read: []string{"/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}}
+			o.Confine = &guard.Confinement{Read: []string{"/etc/ld.so.cache"}, Run: []string{"/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib"}}
 		}
 		args := []string{"-c", "exit 0"}
 		for range 12 {

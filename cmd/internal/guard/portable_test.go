@@ -26,8 +26,7 @@ func TestMain(m *testing.M) {
 		case "exit":
 			os.Exit(7)
 		case "sleep": // started by "family"; holds the pipe open
-			time.Sleep(time.Minute)
-			os.Exit(0)
+			hang()
 		case "family":
 			family()
 		case "ask":
@@ -47,7 +46,7 @@ func self() []string {
 	return []string{path, "guard"}
 }
 
-// family starts a process that inherits its output, says so, and waits.
+// family starts a process that inherits its output, prints a line, and waits.
 func family() {
 	cmd := exec.Command(self()[0], "sleep") //nolint:noctx // the guard ends it
 	cmd.Stdout = os.Stdout
@@ -55,7 +54,7 @@ func family() {
 		panic(err)
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Minute)
+	hang()
 }
 
 // asked ends with code 9 when it is asked to.
@@ -74,7 +73,12 @@ func owner() {
 	if _, err := guard.Start(cmd, guard.Options{Self: self()}); err != nil {
 		panic(err)
 	}
-	time.Sleep(time.Minute)
+	hang()
+}
+
+// hang waits to be killed.
+func hang() {
+	time.Sleep(time.Minute) // and not for ever, so that a test that fails leaves no process
 }
 
 // begin runs a mode of this binary with start, and waits until it is ready. The pipe ends when no process holds it any more.
@@ -117,7 +121,7 @@ func allEnd(t *testing.T, out io.Reader) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("a process is left")
 	}
 }
@@ -162,7 +166,7 @@ func TestAskEndsTheCommand(t *testing.T) {
 	p.Ask()
 	select {
 	case <-p.Done():
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		p.Kill()
 		t.Fatal("it did not end")
 	}

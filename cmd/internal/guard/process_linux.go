@@ -5,22 +5,16 @@ package guard
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-const works = true
-
-type job struct{} //nolint:unused // only Windows has one
-
-func (p *Process) start(Options) error { return own.start(p.cmd) }
-
-func (p *Process) ended() { own.ended(p.cmd.Process.Pid) }
-
 // Limitable reports whether [Limits] are enforced on this system.
-const Limitable = works
+const Limitable = true
 
 // attributes returns attributes that put a process into a new group, so that it gets no signals for the terminal or group of
 // this process. A guard briefly outlives this process, to kill the others; without a guard the command is killed when this process ends.
@@ -32,54 +26,22 @@ func attributes(guarded bool) *syscall.SysProcAttr {
 	return a
 }
 
-// Ask sends SIGTERM to the command and its process group. A guard forwards it.
-func (p *Process) Ask() {
-	if p.line != nil {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have just ended
-		return
-	}
-	p.signal(syscall.SIGTERM)
-}
+// adoptOrphans makes this process the parent of all its descendants that lose their parent.
+func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// force kills the started process, even if it has left its group. A guard is killed with its command.
-func (p *Process) force() {
-	p.signal(syscall.SIGKILL)
-	_ = p.cmd.Process.Kill() // it may have just ended
-}
+func duplicate(from, to int) error { return syscall.Dup3(from, to, 0) }
 
-func (p *Process) signal(s syscall.Signal) {
-	select {
-	case <-p.done: // the id may have been reused
-	default:
-		_ = syscall.Kill(-p.cmd.Process.Pid, s)
-	}
-}
-
-// bury determines how the command ended, and kills the remaining processes.
-func (p *Process) bury() {
-	group := p.cmd.Process.Pid
-	p.end = endOf(p.cmd.ProcessState.Sys())
-	if p.line != nil {
-		defer p.line.close()
-		pid, end := p.line.report()
-		if end != nil {
-			p.end = *end
-			return // the guard has killed all processes
-		}
-		if group = pid; pid == 0 {
-			return // the command was not started
-		}
-		defer own.sweepOrphans()
-	}
-	sweep(group)
-}
-
-// sweep kills a process group and waits, for at most patience, until it has ended. That takes long only if a process is blocked
-// in the kernel. The id of the group is not reused while it has members.
-func sweep(group int) {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if syscall.Kill(-group, syscall.SIGKILL) != nil || !alive(group) {
-			return
+// killChildren kills the current children of this process, which the kernel lists for each thread. Their children become children
+// of this process and are killed in the next round.
+func killChildren() {
+	const threads = "/proc/self/task"
+	tasks, _ := os.ReadDir(threads)
+	for _, task := range tasks {
+		text, _ := os.ReadFile(filepath.Join(threads, task.Name(), "children")) // a thread may have just ended
+		for _, word := range strings.Fields(string(text)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
 		}
 	}
 }

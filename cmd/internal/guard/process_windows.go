@@ -49,7 +49,7 @@ func (p *Process) start(o Options) error {
 	return nil
 }
 
-// newJob creates a job whose processes are killed with its last handle.
+// newJob creates a job that kills its processes with its last handle.
 func newJob(l Limits) (job, error) {
 	handle, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -104,8 +104,6 @@ func resumeThread(id uint32) error {
 	return errors.Join(err, windows.CloseHandle(thread))
 }
 
-func (p *Process) ended() {}
-
 // Ask sends CTRL_BREAK to the process group of the command. The system delivers it only if both share a console, and has nothing
 // like it for programs without one: they end when their input is closed, or are killed.
 func (p *Process) Ask() {
@@ -129,7 +127,7 @@ func (p *Process) bury() {
 	p.end = End{Code: p.cmd.ProcessState.ExitCode()}
 	_ = windows.TerminateJobObject(p.job.handle, killedCode) // closing the handle would kill them too, but later
 	for end := time.Now().Add(patience); p.job.active() > 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // a job reports its end only to a completion port
 	}
 	_ = windows.CloseHandle(p.job.handle)
 }
@@ -150,9 +148,6 @@ func (j job) active() uint32 {
 	}
 	return a.active
 }
-
-// AdoptOrphans does nothing: no process can leave its job.
-func AdoptOrphans() error { return nil }
 
 // Memory is not supported on this system and returns 0.
 func (*Process) Memory() int64 { return 0 }

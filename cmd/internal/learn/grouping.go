@@ -51,7 +51,7 @@ type grouping struct {
 }
 
 func newGrouping(rules *gateway.Rules) (*grouping, error) {
-	g := &grouping{tools: map[toolKey]*toolShapes{}}
+	g := &grouping{tools: map[toolKey]*toolShapes{}, out: Findings{Shapes: []Shape{}}}
 	if rules == nil {
 		return g, nil
 	}
@@ -140,7 +140,7 @@ func (s *shape) see(record *ledger.Record, data *entryData, result wire.Value) {
 		s.reasons[data.Rule]++
 	}
 	s.long = s.long || data.Rule == "failure-sentence" && len(mask.Text(result)) > maxSentence
-	s.bare = (s.bare || s.Count == 1) && bareStatus(&s.Rule, result)
+	s.record = (s.record || s.Count == 1) && ofRecord(&s.Rule, result)
 	s.annotated = s.annotated || result.Path("content", 0, "annotations").Present()
 	s.more = s.more || result.Path("content", 1).Present()
 	s.task = (s.task || s.Count == 1) && s.tellsTask(result)

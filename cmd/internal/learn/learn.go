@@ -1,9 +1,9 @@
-// Package learn proposes rules for one server from the suspected failures in a ledger. A suspicion never changes an answer; a rule that a
-// person has agreed to makes it a certain failure.
+// Package learn proposes rules for one server from the suspected failures in a ledger. A suspicion never changes an
+// answer; a rule that a person has agreed to makes it a certain failure.
 //
-// A ledger holds no successes, so a wrong suspicion can be seen only by its words and by what the tool does otherwise. A shape is held back, and
-// not proposed, if the tool returns the words of others and the answer does not say that its task failed, or if the tool marks its failures with
-// isError.
+// A ledger holds no successes, so a wrong suspicion can be seen only by its words and by what the tool does otherwise.
+// A shape is held back, and not proposed, if the tool returns the words of others and the answer does not say that its
+// task failed, or if the tool marks its failures with isError.
 //
 // The memory is bounded: the shapes that were seen least often are dropped, and their answers counted.
 package learn
@@ -32,41 +32,42 @@ type Options struct {
 	Server  string // only this server, in any case; "" for all
 	Tool    string // only this tool; "" for all
 	Since   time.Time
-	Profile *gateway.Rules                  // answers that its masks match are counted as covered; may be nil
-	Skipped func(file string, offset int64) // called for each malformed line; may be nil
+	Profile *gateway.Rules // answers that its masks match are counted as covered; may be nil
 }
 
 // Findings is what a ledger says about suspected failures.
 type Findings struct {
-	Suspected uint64   // answers that were recorded as suspected failures
-	Covered   uint64   // of them: a rule of the profile matches
-	Cut       uint64   // of them: too long, so that only a part was recorded
-	NoRule    uint64   // of them: no rule can describe them
-	Dropped   uint64   // of them: their shape was dropped to bound the memory
-	Others    []string // servers of suspected failures that Options.Server or Options.Tool does not select, at most 10
-	Shapes    []Shape
+	Suspected uint64   `json:"suspected"` // answers that were recorded as suspected failures
+	Covered   uint64   `json:"covered"`   // of them: a rule of the profile matches
+	NoRule    uint64   `json:"no_rule"`   // of them: no rule can describe them
+	Cut       uint64   `json:"cut"`       // of them: too long, so that only a part was recorded
+	Dropped   uint64   `json:"dropped"`   // of them: their shape was dropped to bound the memory
+	Skipped   uint64   `json:"skipped"`   // malformed lines of the ledger
+	Shapes    []Shape  `json:"shapes"`
+	Others    []string `json:"-"` // servers of suspected failures that Options.Server or Options.Tool does not select, at most 10
 }
 
 // Shape is a kind of suspected failure of one tool.
 type Shape struct {
-	ID       string // stable: made of the server, the tool and the rule
-	Server   string
-	Tool     string
-	Rule     profile.Mask // the rule that would make these answers failures
-	Held     Held         // why it is not proposed; "" if it is
-	Count    uint64
-	Calls    int // different calls, at most [MaxCalls]
-	Answers  int // different answers, at most [MaxCalls]
-	First    time.Time
-	Last     time.Time
-	Codes    []Count // the codes that the answers would have had
-	Reasons  []Count // the rules of package contract behind the suspicions
-	Source   string  // the kind of content that the tool returns; "" if it was not recorded
-	Flagged  uint64  // other answers of the tool that were marked with isError
-	Examples []Example
+	ID       string       `json:"id"` // stable: made of the server, the tool and the rule
+	Server   string       `json:"server"`
+	Tool     string       `json:"tool"`
+	Held     Held         `json:"held,omitempty"` // why it is not proposed; "" if it is
+	Accepted bool         `json:"accepted"`       // set by the caller
+	Count    uint64       `json:"answers"`
+	Calls    int          `json:"calls"`            // different calls, at most [MaxCalls]
+	Answers  int          `json:"distinct_answers"` // different answers, at most [MaxCalls]
+	First    time.Time    `json:"first"`
+	Last     time.Time    `json:"last"`
+	Rule     profile.Mask `json:"rule"`             // the rule that would make these answers failures
+	Codes    []Count      `json:"codes"`            // the codes that the answers would have had
+	Reasons  []Count      `json:"reasons"`          // the rules of package contract behind the suspicions
+	Source   string       `json:"source,omitempty"` // the kind of content that the tool returns; "" if it was not recorded
+	Flagged  uint64       `json:"flagged"`          // other answers of the tool that were marked with isError
+	Examples []Example    `json:"examples"`
 
 	long      bool // a long text was suspected by the weakest rule
-	bare      bool // a status was suspected, always without a reason
+	record    bool // a member was suspected that may always be that of a record
 	annotated bool // the first block has annotations
 	more      bool // other blocks follow the first
 	task      bool // all texts say that the tool's task failed
@@ -100,7 +101,7 @@ const (
 	HeldFlags   Held = "the tool marks at least as many failures with isError, so this is probably data"
 	HeldMarked  Held = "the text has annotations, which belong to content"
 	HeldLong    Held = "the text is long and does not begin like an error"
-	HeldStatus  Held = "the status may be that of a record: no reason for a failure stands beside it"
+	HeldRecord  Held = "the member may be that of a record: an id is beside it, the tool is about such members, or a status has no reason for a failure beside it"
 )
 
 // MaxCalls is how many different calls of a shape are distinguished.
@@ -111,7 +112,7 @@ const (
 	maxShapes       = 2000
 	maxShapesOfTool = 50
 	maxTools        = 20_000
-	manyAnswers     = 3 // different answers after which a tool's own words are not data, whatever else it does
+	manyAnswers     = 3 // different answers after which a tool's own words are not data
 	maxDiverse      = 3 // shapes of a tool that returns content of others
 	maxExamples     = 3
 	maxExcerpt      = 160
@@ -124,7 +125,7 @@ func Read(ctx context.Context, r *ledger.Reader, o Options) (*Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := ledger.ReadOptions{Since: o.Since, Skipped: o.Skipped, Keep: func(l *ledger.Line) bool { return l.Kind == ledger.KindFailure }}
+	read := ledger.ReadOptions{Since: o.Since, Skipped: func(string, int64) { g.out.Skipped++ }, Keep: func(l *ledger.Line) bool { return l.Kind == ledger.KindFailure }}
 	for line, err := range r.Entries(ctx, read) {
 		if err != nil {
 			return nil, err
@@ -174,8 +175,8 @@ func (s *Shape) hold() Held {
 		return HeldFlags
 	case s.long:
 		return HeldLong
-	case s.bare:
-		return HeldStatus
+	case s.record:
+		return HeldRecord
 	case s.annotated:
 		return HeldMarked
 	case !returnsOwnWords(s.Source):
@@ -186,14 +187,14 @@ func (s *Shape) hold() Held {
 	return ""
 }
 
-// outweighsFlags reports whether a shape is proposed although the tool marks other failures with isError. It must be in the tool's own words,
-// and vary as failures do, or address the caller.
+// outweighsFlags reports whether a shape is proposed although the tool marks other failures with isError. It must be in
+// the tool's own words, and vary as failures do, or address the caller.
 func (s *Shape) outweighsFlags() bool {
 	return returnsOwnWords(s.Source) && (s.Answers >= manyAnswers || s.task && s.Calls >= manyAnswers)
 }
 
-// holdContent returns why a shape of a tool that returns content of others is not proposed. The same content may be returned for different
-// arguments, so the number of calls alone proves nothing.
+// holdContent returns why a shape of a tool that returns content of others is not proposed. The same content may be
+// returned for different arguments, so the number of calls alone proves nothing.
 func (s *Shape) holdContent() Held {
 	switch {
 	case s.Source == "" && !s.task:
@@ -211,13 +212,13 @@ func (s *Shape) holdContent() Held {
 }
 
 // returnsOwnWords reports whether the answers of a tool are its own words.
-func returnsOwnWords(source string) bool { return contract.Source(source).Own() }
+func returnsOwnWords(source string) bool { return source == "own" }
 
 // framed reports whether a tool returns words of others in a frame of its own, as searches and judgements do.
 func framed(source string) bool { return source == "search" || source == "judgement" }
 
-// rule returns the rule for a suspected result of a tool, or false if none can describe it. Rules of a tool that returns the words of others
-// are more specific.
+// rule returns the rule for a suspected result of a tool, or false if none can describe it. Rules of a tool that
+// returns the words of others are more specific.
 func rule(tool string, result wire.Value, source string) (profile.Mask, bool) {
 	if tool == "" || !visible(tool, result) { // a rule without a tool would match every tool
 		return profile.Mask{}, false
@@ -254,8 +255,8 @@ func visible(tool string, result wire.Value) bool {
 	return suspected(tool, append(part, '}'))
 }
 
-// opens reports whether the first line of a text is suspected by itself. The rules for texts describe the first line, which may be the title of a
-// list whose items are about failures.
+// opens reports whether the first line of a text is suspected by itself. The rules for texts describe the first line,
+// which may be the title of a list whose items are about failures.
 func opens(tool, text string) bool {
 	text = strings.TrimSpace(text)
 	line, _, more := strings.Cut(text, "\n")
@@ -277,9 +278,23 @@ func suspected(tool string, result []byte) bool {
 // reasons are the names of members that give the reason of a failure.
 var reasons = []string{"error", "errors", "message", "msg", "reason", "detail", "details", "error_message", "errorMessage", "error_code", "code"}
 
-// bareStatus reports whether a rule tests a status beside which a result gives no reason for a failure.
-func bareStatus(m *profile.Mask, result wire.Value) bool {
+// ofRecord reports whether a rule tests a member that may be that of a record: the record has an id, the tool is about
+// such members by its name, or a status has no reason for a failure beside it.
+func ofRecord(m *profile.Mask, result wire.Value) bool {
+	if m.Path == "" {
+		return false
+	}
+	for _, word := range nameWords(m.Tool) {
+		if slices.ContainsFunc(strings.Split(m.Path, "/"), func(part string) bool { return strings.TrimSuffix(part, "s") == strings.TrimSuffix(word, "s") }) {
+			return true
+		}
+	}
 	parent, name := path.Split(m.Path)
+	for v := range mask.At(result, parent+"id") {
+		if !v.IsNull() && !result.Path("jsonrpc").Present() {
+			return true
+		}
+	}
 	if name != "status" && name != "type" {
 		return false
 	}

@@ -48,7 +48,13 @@ func TestShapesThatMayBeDataAreHeldBack(t *testing.T) {
 		}, "", 2},
 		"a page, once":        {[]exchange{answer("fetch_page", `{"url":"http://a.example"}`, text(`{"error":"invalid_grant"}`))}, learn.HeldContent, 1},
 		"isError is used too": {[]exchange{answer("price", `{"item":"a"}`, text("Error: no such item")), answer("price", `{"item":"b"}`, failed)}, learn.HeldFlags, 1},
-		"a failed record":     {[]exchange{answer("get_run", `{"id":"a"}`, text(`{"status":"failed","title":"Error: crash on start"}`))}, learn.HeldStatus, 1},
+		"a failed record":     {[]exchange{answer("get_run", `{"id":"a"}`, text(`{"status":"failed","title":"Error: crash on start"}`))}, learn.HeldRecord, 1},
+		"a record of a tool for them": {
+			[]exchange{answer("save_status", `{"id":"a"}`, text(`{"status":"failed","message":"the disk was full","id":"a"}`))}, learn.HeldRecord, 1,
+		},
+		"a record with an id":        {[]exchange{answer("rename_task", `{"id":"a"}`, text(`{"id":"a","error":"cannot open the door"}`))}, learn.HeldRecord, 1},
+		"an answer of JSON-RPC":      {[]exchange{answer("ask", `{"id":"a"}`, text(`{"jsonrpc":"2.0","id":1,"error":{"message":"no such item"}}`))}, "", 1},
+		"a record of a logged error": {[]exchange{answer("store_errors", `{"n":1}`, text(`{"error":{"code":"E1","message":"boom"}}`))}, learn.HeldRecord, 1},
 		"a file, with other arguments": {[]exchange{
 			answer("read_file", `{"path":"/a.log","head":1}`, text("Error: something went wrong")), answer("read_file", `{"path":"/a.log","head":2}`, text("Error: something went wrong")),
 		}, learn.HeldContent, 2},

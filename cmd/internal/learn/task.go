@@ -7,9 +7,9 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// A tool that returns content of others is believed only if the text says that the tool's own task failed, and names it: "Error reading
-// file" from read_file, "Could not fetch https://…" from a tool that returns pages, "Error searching Wikipedia" from a server for it. Content
-// may begin with "Error:" or "Failed to fetch user profile", too.
+// A tool that returns content of others is believed only if the text says that the tool's own task failed, and names
+// it: "Error reading file" from read_file, "Could not fetch https://…" from a tool that returns pages, "Error searching
+// Wikipedia" from a server for it. Content may begin with "Error:" or "Failed to fetch user profile", too.
 
 // taskFailed matches the beginning of a sentence about a failed task. The words of the task follow.
 var taskFailed = lazyregexp.New(`(?i)^\W*(?:an? )?(?:` +
@@ -32,14 +32,14 @@ var taskNouns = map[string][]string{
 	"command": {"command", "process", "shell", "script"},
 }
 
-// aboutCall matches a sentence about what the caller or its configuration has to provide. It addresses the reader of the answer, which content
-// rarely does in its first line.
+// aboutCall matches a sentence about what the caller or its configuration has to provide. It addresses the reader of
+// the answer, which content rarely does in its first line.
 var aboutCall = lazyregexp.New(`(?i)\b(arguments?|parameters?|api[ _-]?(key|token)s?|access tokens?|credentials?|environment variables?)\b.{0,80}\b(required|provided?|missing|invalid|must|available|configured?|set|expected)\b` +
 	`|\b(no|missing|invalid|provide|requires?)\b.{0,40}\b(arguments?|parameters?|api[ _-]?(key|token)s?|access tokens?|credentials?|environment variables?)\b` +
 	`|\bno\b.{0,40}\bconfigured\b|\bunknown tool\b`)
 
-// readsStored reports whether a tool, by its name, returns something that was stored or produced elsewhere. Its own failures and such content
-// have the same form.
+// readsStored reports whether a tool, by its name, returns something that was stored or produced elsewhere. Its own
+// failures and such content have the same form.
 func readsStored(tool string) bool {
 	for _, word := range nameWords(tool) {
 		if storedWords[word] {

@@ -66,7 +66,7 @@ func TestAllConditionsOfARuleMustHold(t *testing.T) {
 	}
 }
 
-// TestNullMatchesOnlyNull uses an answer in which null means that there is no error, as with many servers.
+// TestNullMatchesOnlyNull uses an answer in which null means success, as with many servers.
 func TestNullMatchesOnlyNull(t *testing.T) {
 	t.Parallel()
 	for equals, want := range map[string]bool{"": false, "null": true, "false": false} {
@@ -77,7 +77,7 @@ func TestNullMatchesOnlyNull(t *testing.T) {
 	}
 }
 
-// TestPathMatchesTextOrStructuredContent uses a server whose structured content and text differ.
+// TestPathMatchesTextOrStructuredContent uses a server with different structured content and text.
 func TestPathMatchesTextOrStructuredContent(t *testing.T) {
 	t.Parallel()
 	both := result(t, `{"content":[{"type":"text","text":"{\"status\":\"failed\"}"}],"structuredContent":{"status":"done"}}`)

@@ -69,7 +69,7 @@ func TestParseNamesTheBadEntry(t *testing.T) {
 	for list, want := range map[string]string{
 		"10.0.0.0/33": "10.0.0.0/33", "localhost": "localhost", "localhost:0": "port", "localhost:70000": "port", "localhost:http": "port",
 		"1.1.1.1,a b:80": `"a"`, "[::1:80": "[::1:80", "::ffff:10.0.0.0/104": "IPv4 prefix", "fe80::1%eth0": "zone", "[fe80::1%eth0]:80": "zone",
-		"sp*ce:80": "neither", ":80": ":80", "http://x:80": "http://x:80",
+		"sp*ce:80": "not an IP address", ":80": ":80", "http://x:80": "http://x:80",
 	} {
 		if _, err := Parse(list); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want one with %q", list, err, want)
@@ -80,7 +80,7 @@ func TestParseNamesTheBadEntry(t *testing.T) {
 	}
 }
 
-// changing is a resolver whose answers differ from one lookup to the next, as those of an attacker's name server may.
+// changing is a resolver with other answers at each lookup, as those of an attacker's name server may.
 type changing struct {
 	answers [][]string
 	asked   int

@@ -27,7 +27,7 @@ type prefixRule struct {
 	port   uint16 // 0 is any
 }
 
-// nameRule allows a name whatever it resolves to.
+// nameRule allows a name with any address.
 type nameRule struct {
 	name string
 	port uint16
@@ -37,7 +37,7 @@ type nameRule struct {
 const maxRules = 1000
 
 // Parse returns the Policy that also allows the entries of a list, which are separated by commas or spaces. An entry is a CIDR prefix or
-// an IP address, both for all ports, or host:port, where host is an IP address or a name. A name is allowed whatever it resolves to.
+// an IP address, both for all ports, or host:port, where host is an IP address or a name. A name is allowed with any address.
 func Parse(list string) (Policy, error) {
 	entries := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(entries) > maxRules {
@@ -75,7 +75,7 @@ func (p *Policy) add(entry string) error {
 		return p.addAddr(addr, uint16(port))
 	}
 	if !validName(host) {
-		return errors.New("the host is neither an IP address nor a name")
+		return errors.New("the host is not an IP address or a name")
 	}
 	p.names[nameRule{canonicalName(host), uint16(port)}] = struct{}{}
 	return nil
@@ -108,7 +108,7 @@ func (p Policy) Allowed(addr netip.Addr, port uint16) bool {
 	return isGlobal(addr)
 }
 
-// AllowedName reports whether the list allows a name, whatever it resolves to.
+// AllowedName reports whether the list allows a name, with any address.
 func (p Policy) AllowedName(name string, port uint16) bool {
 	_, ok := p.names[nameRule{canonicalName(name), port}]
 	return ok

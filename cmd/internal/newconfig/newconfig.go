@@ -7,6 +7,7 @@ package newconfig
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,13 +15,13 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/internal/redact"
 )
 
 // Source is a list of servers and the file they are from.
 type Source struct {
 	Title   string // for people, such as "Cursor, /home/ann/.cursor/mcp.json"
 	Servers []clientconfig.Server
+	Without string // why none of them is written; "" if they are
 }
 
 // Config is a new configuration.
@@ -50,15 +51,21 @@ type Left struct {
 	Reason string `json:"reason"`
 }
 
-// New returns a configuration for the servers. It is valid once its variables are set.
-func New(sources []Source) (*Config, error) {
+// New returns a configuration for the servers. It is valid once its variables are set. logins returns which of some addresses ask for a
+// log-in, which the gateway cannot pass on.
+func New(sources []Source, logins func([]*url.URL) map[string]bool) (*Config, error) {
 	c := &Config{Servers: []Upstream{}, Left: []Left{}, Variables: []string{}}
 	values := map[string]string{} // variable: the value that it stands for
+	asks := logins(openAddresses(sources))
 	for _, source := range sources {
 		for _, s := range source.Servers {
 			command, _ := clientconfig.Unwrap(s.Line())
-			if reason := unfit(&s, command); reason != "" {
-				c.Left = append(c.Left, Left{Name: s.Name, Source: source.Title, Reason: reason})
+			reason := cmp.Or(source.Without, unfit(&s, command))
+			if reason == "" && asks[s.URL] {
+				reason = "it asks for a log-in with OAuth, which the gateway cannot pass on; in the client use " + clientconfig.BridgeCommand(s.URL)
+			}
+			if reason != "" {
+				c.Left = append(c.Left, Left{Name: clientconfig.CleanText(s.Name), Source: source.Title, Reason: reason})
 				continue
 			}
 			c.add(s, command, source.Title, values)
@@ -72,6 +79,18 @@ func New(sources []Source) (*Config, error) {
 		return nil, fmt.Errorf("checking the new configuration: %w", err)
 	}
 	return c, nil
+}
+
+// openAddresses returns the addresses of the servers that can be written and have no credentials.
+func openAddresses(sources []Source) (addresses []*url.URL) {
+	for _, source := range sources {
+		for _, s := range source.Servers {
+			if u, err := url.Parse(s.URL); s.URL != "" && err == nil && len(s.Headers) == 0 && cmp.Or(source.Without, unfit(&s, nil)) == "" {
+				addresses = append(addresses, u)
+			}
+		}
+	}
+	return addresses
 }
 
 // check reads a file as the gateway does, as if all variables were set.
@@ -93,7 +112,7 @@ func unfit(s *clientconfig.Server, command []string) string {
 		return "its command or its folder has a placeholder, which only the client can replace"
 	case s.URL == "" && isGateway(command):
 		return "it is candor gateway"
-	case s.URL == "" && hasSecret(command):
+	case s.URL == "" && !slices.Equal(clientconfig.CleanLine(command), command):
 		return "its command seems to have a secret; pass it in a variable of env instead"
 	case slices.ContainsFunc(s.Env, func(p clientconfig.Pair) bool { return !envName.MatchString(p.Name) }):
 		return "the gateway does not accept the name of one of its variables"
@@ -113,24 +132,6 @@ func unfit(s *clientconfig.Server, command []string) string {
 		}
 	}
 	return ""
-}
-
-// hasSecret reports whether a command line seems to have a secret: by the shape of a word, or by the flag before it.
-func hasSecret(words []string) bool {
-	policy := redact.Policy{KeepPaths: true}
-	if line := strings.Join(words, " "); policy.Text(line) != line {
-		return true
-	}
-	for i, word := range words {
-		if policy.Text(word) != word {
-			return true
-		}
-		name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		if redact.Key(name) && (has && value != "" || strings.HasPrefix(word, "-") && !has && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-")) {
-			return true
-		}
-	}
-	return false
 }
 
 // add adds a server. One that several clients have is added once.
@@ -180,6 +181,9 @@ var unfitName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // freeName returns a valid name of an upstream that is not used yet.
 func (c *Config) freeName(name string) string {
+	if clientconfig.CleanText(name) != name {
+		name = ""
+	}
 	name = strings.TrimLeft(unfitName.ReplaceAllString(name, "-"), "._-")
 	name = cmp.Or(strings.TrimRight(name[:min(len(name), 60)], "-"), "server")
 	for n, base := 2, name; slices.ContainsFunc(c.Servers, func(u Upstream) bool { return u.Name == name }); n++ {
@@ -192,7 +196,7 @@ func (c *Config) freeName(name string) string {
 var scheme = regexp.MustCompile(`^(Bearer|Basic|Token) `)
 
 // onlyReference matches a value that is already a reference, as clients write it.
-var onlyReference = regexp.MustCompile(`^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}$`)
+var onlyReference = regexp.MustCompile(`^(?:\$\{(?:env:)?|\{env:)([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // envName matches the names that a file may refer to.
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

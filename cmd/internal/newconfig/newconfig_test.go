@@ -2,6 +2,7 @@ package newconfig_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -12,9 +13,11 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/newconfig"
 )
 
+func none([]*url.URL) map[string]bool { return nil }
+
 func pair(name, value string) clientconfig.Pair { return clientconfig.Pair{Name: name, Value: value} }
 
-// parsed reads the text with variables whose value is their name.
+// parsed reads the text; the value of each variable is its name.
 func parsed(t *testing.T, text string) *config.File {
 	t.Helper()
 	f, err := config.Parse("candor.yaml", []byte(text), config.Source{Getenv: func(name string) string { return "<" + name + ">" }})
@@ -26,7 +29,7 @@ func parsed(t *testing.T, text string) *config.File {
 
 func TestNewKeepsEveryWordOfACommand(t *testing.T) {
 	words := []string{"npx", "-y", "@scope/server@1.2.3", "--flag", "", "true", "null", "~", "1e3", "a: b", "# no", "'", "\"", "[x", "{y", "*z", "&z", "!t", "%d", "x\ny", "tab\t", "ünïcode", "C:\\dir\\x", "-", "--", "- a", "<b>&", "| x", "a,b"}
-	c, err := newconfig.New([]newconfig.Source{{Title: "file\nversion: 2", Servers: []clientconfig.Server{{Name: "a b/ü", Command: words[0], Args: words[1:], Dir: "/srv\nx: y"}}}})
+	c, err := newconfig.New([]newconfig.Source{{Title: "file\nversion: 2", Servers: []clientconfig.Server{{Name: "a b/ü", Command: words[0], Args: words[1:], Dir: "/srv\nx: y"}}}}, none)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +48,8 @@ func TestNewCopiesNoSecret(t *testing.T) {
 			{Name: "web", URL: "https://h.example/mcp", Headers: []clientconfig.Pair{pair("Authorization", "Bearer "+secret), pair("X-Api-Key", secret+"4")}},
 			{Name: "flag", Command: "z", Args: []string{"--api-key", secret}},
 			{Name: "assign", Command: "z", Args: []string{"--token=" + secret}},
+			{Name: "word", Command: "z", Args: []string{"mcp", "hunter2pw99"}},
+			{Name: "hunter2pw99xyz", Command: "named"},
 			{Name: "url", Command: "z", Args: []string{"postgres://u:" + secret + "@db/x"}},
 			{Name: "query", URL: "https://h.example/mcp?key=" + secret},
 			{Name: "user", URL: "https://u:" + secret + "@h.example/mcp"},
@@ -56,7 +61,13 @@ func TestNewCopiesNoSecret(t *testing.T) {
 		{Title: "two", Servers: []clientconfig.Server{
 			{Name: "b", Command: "y", Env: []clientconfig.Pair{pair("PLAIN", secret+"2"), pair("API_KEY", secret+"3")}},
 			{Name: "a", Command: "other"},
+			{Name: "linear", URL: "https://login.example/"},
 		}},
+	}, func(addresses []*url.URL) map[string]bool {
+		if len(addresses) != 1 {
+			t.Errorf("asked for %v", addresses)
+		}
+		return map[string]bool{"https://login.example/": true}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,11 +86,11 @@ func TestNewCopiesNoSecret(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]string{
 		"a": "[x] [API_KEY=<API_KEY> PLAIN=<PLAIN> REF=<OTHER>] map[]", "b": "[y] [API_KEY=<B_API_KEY> PLAIN=<PLAIN>] map[]",
-		"web": "[] [] map[Authorization:[Bearer <WEB_AUTHORIZATION>] X-Api-Key:[<WEB_X_API_KEY>]]", "a-2": "[other] [] map[]",
+		"web": "[] [] map[Authorization:[Bearer <WEB_AUTHORIZATION>] X-Api-Key:[<WEB_X_API_KEY>]]", "a-2": "[other] [] map[]", "server": "[named] [] map[]",
 	}, got); diff != "" {
 		t.Errorf("%s\n%s", diff, c.Text)
 	}
-	if len(c.Left) != 9 {
+	if len(c.Left) != 11 {
 		t.Errorf("left out: %+v", c.Left)
 	}
 }

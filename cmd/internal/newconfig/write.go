@@ -20,7 +20,7 @@ func (c *Config) write(sources []Source) string {
 		fmt.Fprintf(&b, "#   %s\n", comment(s.Title))
 	}
 	b.WriteString(`#
-# candor gateway check      checks this file and shows the settings
+# candor gateway check      checks this file and shows the servers
 # candor gateway --config candor.yaml
 #                           serves each server below at ` + base + `NAME/
 # candor config schema      prints the schema of this file, for editors
@@ -30,7 +30,7 @@ version: 1
 # token: ${CANDOR_TOKEN} and hosts: [gate.example].
 listen: ` + config.DefaultListen + `
 
-# Where /healthz, /metrics, /status and /api/v1 are served. Without this key they are not.
+# Where /healthz, /metrics and /status are served. Without this key they are not.
 #admin: 127.0.0.1:8766
 
 # The folder where failures are recorded. Default: $CANDOR_LEDGER, else a folder in the user's state folder.

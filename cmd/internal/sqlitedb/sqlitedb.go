@@ -23,7 +23,6 @@ const DefaultBusyTimeout = 5 * time.Second
 // Options configures a database. The zero value reads and writes and creates the file.
 type Options struct {
 	ReadOnly    bool          // the file must exist and is never changed, not even by a statement that asks for it
-	Immutable   bool          // with ReadOnly: the file does not change while it is open, so that no lock and no file beside it is needed
 	BusyTimeout time.Duration // how long a statement waits for another connection; 0 is DefaultBusyTimeout
 	MaxMemory   int64         // bytes of memory of a connection made by Connect; 0 is the default of the library, 256 MiB
 
@@ -33,9 +32,9 @@ type Options struct {
 
 // Open returns the database in a file. It does not touch the file: errors appear with the first statement.
 //
-// A database that is written uses a write-ahead log and is durable: a transaction that was committed survives a crash of the process
-// and of the machine. Foreign keys are checked. Transactions of [sql.DB.Begin] take the write lock at once, so that they wait
-// for it at their beginning instead of failing in their middle.
+// A database that is written uses a write-ahead log and is durable: a transaction that was committed survives a crash
+// of the process and of the machine. Foreign keys are checked. Transactions of [sql.DB.Begin] take the write lock at
+// once, so that they wait for it at their beginning instead of failing in their middle.
 func Open(path string, o Options) (*sql.DB, error) {
 	name, err := fileURL(path, o)
 	if err != nil {
@@ -44,8 +43,8 @@ func Open(path string, o Options) (*sql.DB, error) {
 	return driver.Open(name, func(c *sqlite3.Conn) error { return connected(c, o) })
 }
 
-// Connect returns one connection to the database in a file, with the settings of [Open]. Statements end when ctx ends. Functions that use
-// the connection must defer [RecoverNoMemory].
+// Connect returns one connection to the database in a file, with the settings of [Open]. Statements end when ctx ends.
+// Functions that use the connection must defer [RecoverNoMemory].
 func Connect(ctx context.Context, path string, o Options) (c *sqlite3.Conn, err error) {
 	name, err := fileURL(path, o)
 	if err != nil {
@@ -65,8 +64,8 @@ func Connect(ctx context.Context, path string, o Options) (c *sqlite3.Conn, err 
 	return c, nil
 }
 
-// RecoverNoMemory is for deferring. The library panics when a connection gets no more memory; RecoverNoMemory turns that panic into an
-// error of kind [NoMemory]. The connection must not be used any more, only closed.
+// RecoverNoMemory is for deferring. The library panics when a connection gets no more memory; RecoverNoMemory turns
+// that panic into an error of kind [NoMemory]. The connection must not be used any more, only closed.
 func RecoverNoMemory(err *error) {
 	switch v := recover(); {
 	case v == nil:
@@ -90,9 +89,6 @@ func fileURL(path string, o Options) (string, error) {
 	query := url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}, "modeof": {absolute}}
 	if o.ReadOnly {
 		query = url.Values{"mode": {"ro"}}
-		if o.Immutable {
-			query.Set("immutable", "1")
-		}
 	}
 	slashed := filepath.ToSlash(absolute)
 	if runtime.GOOS == "windows" {

@@ -19,7 +19,7 @@ import (
 var Buckets = []float64{0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
 
 // outcomes are the values of the label outcome.
-var outcomes = []string{gateway.OutcomeSuccess, "protocol", "tool", "masked", "malformed", "lost", "stray", record.OutcomeSuspected, meter.Other}
+var outcomes = []string{gateway.OutcomeSuccess, "protocol", "tool", "masked", "malformed", "lost", "stray", record.OutcomeSuspected, "other"}
 
 // Calls has the durations of calls by server and outcome. It is a [gateway.Observer] and a [prometheus.Collector].
 type Calls struct {
@@ -36,7 +36,7 @@ func NewCalls() *Calls {
 			// The native histogram has a resolution of 10 %, and halves it rather than grow beyond 160 buckets.
 			Buckets: Buckets, NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 160, NativeHistogramMinResetDuration: time.Hour,
 		}, []string{"server", "outcome"}),
-		servers: labels{limit: meter.DefaultMaxTools},
+		servers: labels{limit: 200},
 	}
 }
 
@@ -45,7 +45,7 @@ func (c *Calls) CallEnded(e *gateway.Ending) {
 	if !e.IsCall {
 		return
 	}
-	c.WithLabelValues(c.servers.bound(e.Server), outcomeLabel(e.Outcome)).Observe(max(0, e.Ended.Sub(e.Began)).Seconds())
+	c.WithLabelValues(c.servers.bound(e.Upstream), outcomeLabel(e.Outcome())).Observe(max(0, e.Ended.Sub(e.Began)).Seconds())
 }
 
 // outcomeLabel returns an outcome, or "other" if it is not one of [outcomes].
@@ -53,42 +53,31 @@ func outcomeLabel(outcome string) string {
 	if slices.Contains(outcomes, outcome) {
 		return outcome
 	}
-	return meter.Other
+	return "other"
 }
 
 // labels bounds the values of a label: the first names are kept, and later ones become "other".
 type labels struct {
 	limit int
-	mu    sync.RWMutex
+	mu    sync.Mutex
 	names map[string]string // guarded by mu: the label of each name
 }
 
 // bound returns the label for a name.
 func (l *labels) bound(name string) string {
-	l.mu.RLock()
-	label, known := l.names[name]
-	full := len(l.names) >= l.limit
-	l.mu.RUnlock()
-	switch {
-	case known:
-		return label
-	case full:
-		return meter.Other
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if label, known := l.names[name]; known {
 		return label
 	}
 	if len(l.names) >= l.limit {
-		return meter.Other
+		return "other"
 	}
 	if l.names == nil {
 		l.names = map[string]string{}
 	}
-	label = meter.Label(name)
-	l.names[name] = label
-	return label
+	l.names[name] = meter.Label(name)
+	return l.names[name]
 }
 
 // Observers notifies several observers, in order.

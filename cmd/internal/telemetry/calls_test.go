@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
@@ -17,10 +18,10 @@ func TestLabelsOfCallsAreBounded(t *testing.T) {
 	c := NewCalls()
 	now := time.Now()
 	for i := range 1000 {
-		c.CallEnded(&gateway.Ending{IsCall: true, Server: fmt.Sprint("server-", i), Outcome: fmt.Sprint("outcome-", i), Began: now, Ended: now.Add(time.Millisecond)})
+		c.CallEnded(&gateway.Ending{IsCall: true, Failure: candor.Failure{Upstream: fmt.Sprint("server-", i), Verdict: fmt.Sprint("outcome-", i), Error: candor.New(candor.CodeTimeout, "")}, Began: now, Ended: now.Add(time.Millisecond)})
 	}
-	c.CallEnded(&gateway.Ending{Server: "server-1", Outcome: "stray", Began: now, Ended: now})             // not a call
-	c.CallEnded(&gateway.Ending{IsCall: true, Server: "server-1", Began: now, Ended: now.Add(-time.Hour)}) // the clock was set back
+	c.CallEnded(&gateway.Ending{Failure: candor.Failure{Upstream: "server-1", Verdict: "stray"}, Began: now, Ended: now})                                                        // not a call
+	c.CallEnded(&gateway.Ending{IsCall: true, Failure: candor.Failure{Upstream: "server-1", Error: candor.New(candor.CodeTimeout, "")}, Began: now, Ended: now.Add(-time.Hour)}) // the clock was set back
 	metrics := make(chan prometheus.Metric, 2000)
 	c.Collect(metrics)
 	close(metrics)

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/candor-mcp/candor"
+	meterotel "github.com/candor-mcp/candor/adapters/otel"
 	"github.com/candor-mcp/candor/boundary"
-	meterotel "github.com/candor-mcp/candor/meter/otel"
 )
 
 // refs is a ledger that keeps only the refs of its entries.
@@ -52,12 +52,12 @@ func Example_server() {
 	for _, span := range recorder.Ended() {
 		for _, a := range span.Attributes() {
 			if a.Key == "candor.ref" {
-				fmt.Println(span.Name(), span.Status().Description, a.Value.AsString() == entries.of[failed])
+				fmt.Println(span.Name(), a.Value.AsString() == entries.of[failed])
 				failed++
 			}
 		}
 	}
 	// Output:
-	// tools/call read There is no note 7. true
-	// tools/call No tool is named "nosuch". The tools are "read". true
+	// tools/call read true
+	// tools/call true
 }

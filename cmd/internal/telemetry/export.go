@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -15,14 +14,13 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	meterotel "github.com/candor-mcp/candor/adapters/otel"
 	"github.com/candor-mcp/candor/cmd/internal/telemetry/otlp"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/meter"
-	meterotel "github.com/candor-mcp/candor/meter/otel"
 )
 
 // scope is the instrumentation scope of the metrics and logs of this package.
@@ -42,8 +40,7 @@ type Export struct {
 	queues   map[otlp.Signal]*queue
 	labels   struct{ servers, tools, methods labels }
 
-	failedMetrics atomic.Uint64 // exports of metrics that failed
-	lastReport    atomic.Int64  // when a problem was logged last, in nanoseconds
+	lastReport atomic.Int64 // when a problem was logged last, in nanoseconds
 }
 
 // Options configures [Start].
@@ -66,7 +63,7 @@ func Start(o Options) *Export {
 	}
 	e := &Export{log: o.Log, transport: o.Transport, queues: map[otlp.Signal]*queue{}}
 	for _, l := range []*labels{&e.labels.servers, &e.labels.tools, &e.labels.methods} {
-		l.limit = meter.DefaultMaxTools
+		l.limit = 200
 	}
 	from := newResource(o.Version)
 	for signal, start := range map[otlp.Signal]func(otlp.Settings, *resource.Resource, Options) error{
@@ -122,7 +119,7 @@ func (e *Export) startLogs(s otlp.Settings, from *resource.Resource, o Options) 
 }
 
 func (e *Export) startMetrics(s otlp.Settings, from *resource.Resource, o Options) error {
-	reader := sdkmetric.NewPeriodicReader(countedMetrics{otlp.NewMetricExporter(s), &e.failedMetrics})
+	reader := sdkmetric.NewPeriodicReader(otlp.NewMetricExporter(s))
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithResource(from), sdkmetric.WithReader(reader))
 	if _, err := meterotel.Register(o.Counts, provider); err != nil {
 		return err
@@ -199,23 +196,4 @@ func (e *Export) Shutdown() {
 			e.log.Warn("telemetry was lost", slog.String("signal", string(signal)), slog.Uint64("items", q.lost(true)))
 		}
 	}
-	if n := e.failedMetrics.Load(); n > 0 {
-		e.log.Warn("telemetry was lost", slog.String("signal", string(otlp.Metrics)), slog.Uint64("exports", n))
-	}
-}
-
-// countedMetrics counts failed exports. Metrics are cumulative, so the next export makes up for them.
-type countedMetrics struct {
-	*otlp.MetricExporter
-	failed *atomic.Uint64
-}
-
-// Export implements [sdkmetric.Exporter].
-func (m countedMetrics) Export(ctx context.Context, all *metricdata.ResourceMetrics) error {
-	err := m.MetricExporter.Export(ctx, all)
-	if err != nil {
-		m.failed.Add(1)
-		return fmt.Errorf("metrics: %w", err)
-	}
-	return nil
 }

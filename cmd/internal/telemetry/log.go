@@ -77,17 +77,9 @@ func newRecord(at time.Time, level slog.Level, text string) otellog.Record {
 	return r
 }
 
+// severity converts a level. Both scales have the same steps, from different starts.
 func severity(level slog.Level) otellog.Severity {
-	switch {
-	case level >= slog.LevelError:
-		return otellog.SeverityError
-	case level >= slog.LevelWarn:
-		return otellog.SeverityWarn
-	case level >= slog.LevelInfo:
-		return otellog.SeverityInfo
-	default:
-		return otellog.SeverityDebug
-	}
+	return otellog.SeverityInfo + otellog.Severity(level-slog.LevelInfo)
 }
 
 // logAttribute converts an attribute. The members of a group get its name as a prefix.

@@ -1,8 +1,10 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -10,8 +12,9 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/candor-mcp/candor"
+	meterotel "github.com/candor-mcp/candor/adapters/otel"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	meterotel "github.com/candor-mcp/candor/meter/otel"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -61,15 +64,15 @@ func failureRecord(e *gateway.Ending) (level slog.Level, text string, attrs []sl
 	}
 	err := e.Error
 	attrs = []slog.Attr{
-		slog.String("ref", err.WireRef()), slog.String("code", err.Code().String()), slog.String("class", string(err.Class())),
-		slog.String("outcome", e.Outcome), slog.String("upstream", bounded(e.Server)), slog.String("retry", err.Retry().String()),
+		slog.String("ref", err.Ref()), slog.String("code", err.Code().String()), slog.String("class", string(err.Class())),
+		slog.String("outcome", e.Outcome()), slog.String("upstream", bounded(e.Upstream)), slog.String("retry", err.Retry().String()),
 	}
 	for _, a := range []struct{ key, value string }{{"method", e.Method}, {"tool", e.Tool}, {"session", e.Session}, {"reason", err.Message()}} {
 		if a.value != "" {
 			attrs = append(attrs, slog.String(a.key, bounded(a.value)))
 		}
 	}
-	return level, text, append(attrs, slog.Int("attempts", e.Attempts), slog.Float64("durationMs", float64(e.Ended.Sub(e.Began).Microseconds())/1000))
+	return level, text, append(attrs, slog.Int("attempts", e.Attempt), slog.Float64("durationMs", float64(e.Ended.Sub(e.Began).Microseconds())/1000))
 }
 
 // observe records the span and the duration of a call. It returns ctx with the span.
@@ -80,15 +83,15 @@ func (e *Export) observe(ctx context.Context, end *gateway.Ending, meta map[stri
 	if e.duration != nil && end.IsCall {
 		attributes := []attribute.KeyValue{
 			attribute.String("mcp.method.name", e.labels.methods.bound(end.Method)),
-			attribute.String("candor.server", e.labels.servers.bound(end.Server)),
-			attribute.String("candor.outcome", outcomeLabel(end.Outcome)),
+			attribute.String("candor.server", e.labels.servers.bound(end.Upstream)),
+			attribute.String("candor.outcome", outcomeLabel(end.Outcome())),
 			attribute.String("network.transport", e.transport),
 		}
 		if end.Tool != "" {
 			attributes = append(attributes, attribute.String("gen_ai.tool.name", e.labels.tools.bound(end.Tool)))
 		}
 		if end.Error != nil && !end.Suspected {
-			attributes = append(attributes, attribute.String("error.type", end.Error.Code().Symbol()))
+			attributes = append(attributes, attribute.String("error.type", errorType(end)), attribute.String("candor.code", end.Error.Code().Symbol()))
 		}
 		e.duration.Record(ctx, max(0, end.Ended.Sub(end.Began)).Seconds(), metric.WithAttributeSet(attribute.NewSet(attributes...)))
 	}
@@ -103,8 +106,9 @@ func join(ctx context.Context, header propagation.TextMapCarrier) context.Contex
 // span records the span of a call. It joins the trace in meta, or else that in ctx.
 func (e *Export) span(ctx context.Context, end *gateway.Ending, meta map[string]any) context.Context {
 	c := &meterotel.Call{
-		Method: end.Method, Tool: end.Tool, Server: end.Server, Session: end.Session, Transport: e.transport, Meta: meta,
-		Began: end.Began, Ended: end.Ended, Attempts: end.Attempts, Outcome: end.Outcome, Error: end.Error, Suspected: end.Suspected,
+		Method: end.Method, Tool: end.Tool, Server: end.Upstream, Session: end.Session, Transport: e.transport, Meta: meta,
+		Began: end.Began, Ended: end.Ended, Attempts: end.Attempt, Outcome: end.Outcome(), Error: end.Error, ErrorType: errorType(end),
+		Suspected: end.Suspected,
 	}
 	if end.Request != nil {
 		if id := end.Request.ID(); id != nil && len(id) <= maxID {
@@ -112,6 +116,25 @@ func (e *Export) span(ctx context.Context, end *gateway.Ending, meta map[string]
 		}
 	}
 	return e.tracer.RecordCall(ctx, c)
+}
+
+// errorType returns the value of error.type for a failed call, from the message that was sent; "" after a success.
+func errorType(end *gateway.Ending) string {
+	if end.Error == nil {
+		return ""
+	}
+	if end.Sent != nil {
+		m := wire.Parse(end.Sent, wire.Limits{})
+		for _, e := range []wire.Value{m.Error(), m.Value()} { // a gateway's message, or the envelope of the dialect rpc alone
+			if number, ok := e.Path("code").Int64(); ok {
+				return strconv.FormatInt(number, 10)
+			}
+		}
+	}
+	if end.Method == methodCallTool {
+		return "tool_error"
+	}
+	return strconv.Itoa(cmp.Or(end.Error.Code().Info().RPCNumber, candor.CodeInternalError.Info().RPCNumber))
 }
 
 // maxID is the length of the longest request id that becomes an attribute.

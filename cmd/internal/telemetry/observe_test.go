@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/candor-mcp/candor"
+	meterotel "github.com/candor-mcp/candor/adapters/otel"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	meterotel "github.com/candor-mcp/candor/meter/otel"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -28,13 +28,13 @@ func TestFailureOutsideACallIsObserved(t *testing.T) {
 	}
 	now := time.Now()
 	stray := candor.New(candor.CodeStrayAnswer, "", candor.WithRef("r-1"))
-	o.CallEnded(&gateway.Ending{Server: "shop", Request: &wire.Message{}, Began: now, Ended: now, Outcome: "stray", Error: stray, Attempts: 1})
+	o.CallEnded(&gateway.Ending{Failure: candor.Failure{Upstream: "shop", Verdict: "stray", Error: stray, Attempt: 1}, Request: &wire.Message{}, Began: now, Ended: now})
 	o.CallEnded(&gateway.Ending{
-		Server: "shop\x1b[2J", Method: "tools/call", Tool: strings.Repeat("é", 1<<16), Request: &wire.Message{}, IsCall: true, Began: now, Ended: now,
-		Outcome: "suspected", Suspected: true, Error: stray.With(candor.WithRef("r-2")), Attempts: 1, Trace: gateway.Trace{Parent: "nonsense", State: "\xff"},
+		Failure: candor.Failure{Upstream: "shop\x1b[2J", Method: "tools/call", Suspected: true, Error: stray.With(candor.WithRef("r-2")), Attempt: 1},
+		Tool:    strings.Repeat("é", 1<<16), Request: &wire.Message{}, IsCall: true, Began: now, Ended: now, Trace: gateway.Trace{Parent: "nonsense", State: "\xff"},
 	})
-	o.CallEnded(&gateway.Ending{Server: "shop", Request: &wire.Message{}, IsCall: true, Began: now, Ended: now, Outcome: gateway.OutcomeSuccess})
-	o.CallEnded(&gateway.Ending{Server: "shop", Request: &wire.Message{}, IsCall: true, Began: now, Ended: now, Outcome: "tool", Error: stray, Unrecorded: true})
+	o.CallEnded(&gateway.Ending{Failure: candor.Failure{Upstream: "shop"}, Request: &wire.Message{}, IsCall: true, Began: now, Ended: now})
+	o.CallEnded(&gateway.Ending{Failure: candor.Failure{Upstream: "shop", Verdict: "tool", Error: stray}, Request: &wire.Message{}, IsCall: true, Began: now, Ended: now, Unrecorded: true})
 	if n := len(spans.GetSpans()); n != 4 {
 		t.Errorf("%d spans, want 4", n)
 	}

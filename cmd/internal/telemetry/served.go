@@ -12,7 +12,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/record"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -73,29 +72,27 @@ func (s *Served) StartCall(ctx context.Context, method, tool string, meta map[st
 			return
 		}
 		e := &gateway.Ending{
-			Server: s.name, Method: method, Tool: tool, IsCall: !strings.HasPrefix(method, "notifications/"),
-			Began: began, Ended: time.Now(), Attempts: 1, Outcome: gateway.OutcomeSuccess,
+			Tool: tool, IsCall: !strings.HasPrefix(method, "notifications/"), Began: began, Ended: time.Now(),
 		}
 		switch {
 		case c.noted != nil:
-			fill(e, c.noted)
 			e.Unrecorded = !c.kept
 		case sent != nil: // the transport records this failure, and its span is made then
 			return
 		case !e.IsCall:
 			return
 		}
-		s.seen.ended(ctx, e, meta)
+		s.ended(ctx, e, c.noted, method, meta)
 	}
 }
 
-// fill adds a failure to the end of its call.
-func fill(e *gateway.Ending, f *candor.Failure) {
-	e.Error, e.Outcome, e.Suspected, e.Silent = f.Error, f.Verdict, f.Suspected, f.Sent == nil
-	if f.Suspected {
-		e.Outcome = record.OutcomeSuspected
+// ended reports the end of a call with that failure, or nil.
+func (s *Served) ended(ctx context.Context, e *gateway.Ending, f *candor.Failure, method string, meta map[string]any) {
+	if f != nil {
+		e.Failure, e.Silent, e.Session = *f, f.Sent == nil, f.Error.CallInfo().SessionID
 	}
-	e.Session = f.Error.CallInfo().SessionID
+	e.Upstream, e.Method, e.Attempt = s.name, method, 1
+	s.seen.ended(ctx, e, meta)
 }
 
 // Ledger returns a ledger that observes the failures that next records. next may be nil.
@@ -126,13 +123,13 @@ const methodCallTool = "tools/call"
 func (s *Served) failedOutside(ctx context.Context, f *candor.Failure, kept bool) {
 	now := time.Now()
 	e := &gateway.Ending{
-		Server: s.name, Method: f.Method, Began: now, Ended: now, Attempts: 1, Unrecorded: !kept,
+		Began: now, Ended: now, Unrecorded: !kept,
 		IsCall: f.Method != "" && f.Verdict == string(contract.VerdictProtocol) && f.Sent != nil,
 	}
-	if fill(e, f); f.Method == methodCallTool {
+	if f.Method == methodCallTool {
 		e.Tool = f.Error.CallInfo().Tool
 	}
-	s.seen.ended(ctx, e, metaOf(f.Arguments))
+	s.ended(ctx, e, f, f.Method, metaOf(f.Arguments))
 }
 
 // metaOf returns the trace in the params of a message.

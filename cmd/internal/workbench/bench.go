@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/serve"
 )
 
 // Options configures a bench.
@@ -35,10 +37,6 @@ type Options struct {
 	Hosts, Origins []string
 	Token          string
 	Version        string
-
-	// LockWait limits the wait for another process that is opening the trail; 0 means 2 seconds.
-	LockWait time.Duration
-	now      func() time.Time
 }
 
 // Telemetry observes the calls of a system and their failures.
@@ -56,7 +54,7 @@ type tracer struct{ b *Bench }
 // StartCall implements [boundary.Tracer].
 func (t tracer) StartCall(ctx context.Context, method, tool string, meta map[string]any) (context.Context, func(*candor.Error)) {
 	if !t.b.audited.Load() {
-		return ctx, nil
+		return ctx, func(*candor.Error) {}
 	}
 	return t.b.telemetry.StartCall(ctx, method, tool, meta)
 }
@@ -69,21 +67,22 @@ type Bench struct {
 	sessions sessions
 	dialect  dialect.Dialect
 	log      *slog.Logger
-	now      func() time.Time
 
 	telemetry Telemetry   // may be nil
 	audited   atomic.Bool // the self-audit has ended
 
 	server   *mcp.Server
 	boundary boundary.Options
+	guard    *boundary.Boundary // of server
 	wrapped  map[string]*Tool
 	stdio    bool      // one connection, which is the session
 	findings []Finding // of the self-audit
 }
 
+// lockWait limits the wait for another process that is opening the trail.
 const lockWait = 2 * time.Second
 
-// maxMessage limits a request on every transport: the 8 MiB that a tool accepts, and half as much again for JSON
+// maxMessage is the default limit of a request on every transport: the 8 MiB that a tool accepts, and half as much again for JSON
 // escapes. Text that consists of escaped characters only is limited further: 2 MiB of control characters fit, at six
 // bytes each.
 const maxMessage = 12 << 20
@@ -91,25 +90,19 @@ const maxMessage = 12 << 20
 // Open builds the server of a system and audits it. If an invariant does not hold, Open succeeds, every call is refused with
 // SELF_AUDIT_FAILURE, and [Bench.Findings] returns the reasons.
 func Open(ctx context.Context, s System, o Options) (*Bench, error) {
-	b := &Bench{system: s, state: o.State, dialect: o.Dialect, log: o.Logger, now: o.now, wrapped: map[string]*Tool{}}
+	b := &Bench{system: s, state: o.State, dialect: o.Dialect, log: o.Logger, wrapped: map[string]*Tool{}}
 	if b.log == nil {
 		b.log = slog.Default()
-	}
-	if b.now == nil {
-		b.now = time.Now
 	}
 	if b.dialect == nil {
 		b.dialect = dialect.Must(s.Dialect)
 	}
-	if o.LockWait == 0 {
-		o.LockWait = lockWait
-	}
-	o.Trail.Instance, o.Trail.LockWait = s.Name, o.LockWait
-	b.trail = trail{dir: o.Ledger, o: o.Trail, log: b.log, now: b.now}
-	b.sessions = sessions{state: o.State, now: b.now, byID: map[string]*Session{}, byConn: map[string]*binding{}}
+	o.Trail.Instance, o.Trail.LockWait = s.Name, lockWait
+	b.trail = trail{dir: o.Ledger, domain: s.Domain, o: o.Trail, log: b.log}
+	b.sessions = sessions{state: o.State, byID: map[string]*Session{}, byConn: map[string]*binding{}}
 	b.boundary = boundary.Options{
-		Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, Refine: b.refine,
-		MaxMessage: maxMessage, Pattern: s.Pattern,
+		Name: s.Name, Dialect: b.dialect, Stack: o.Stack, Meter: o.Meter, Logger: b.log, Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, Refine: b.refine,
+		MaxMessage: cmp.Or(s.MaxMessage, maxMessage), Pattern: s.Pattern,
 	}
 	if o.Ledger != "" {
 		b.boundary.Ledger = &b.trail
@@ -144,7 +137,7 @@ func (b *Bench) build(version string) error {
 	if b.system.Missing != nil {
 		b.server.AddReceivingMiddleware(b.missing) // inside the boundary, which records and counts the failure
 	}
-	boundary.Install(b.server, b.boundary)
+	b.guard = boundary.Install(b.server, b.boundary)
 	b.server.AddReceivingMiddleware(b.receive)
 	return nil
 }
@@ -161,15 +154,6 @@ func (b *Bench) Ledger() string { return b.trail.dir }
 // Logger returns the logger for the operator.
 func (b *Bench) Logger() *slog.Logger { return b.log }
 
-// Now returns the current time.
-func (b *Bench) Now() time.Time { return b.now() }
-
-// Keep stores a session. The error is TOO_MANY_SESSIONS or a file system error.
-func (b *Bench) Keep(s *Session) error { return b.sessions.keep(s) }
-
-// Discard removes a session that was kept and not used, and closes its value.
-func (b *Bench) Discard(s *Session) error { return b.sessions.discard(s) }
-
 // Record appends an entry that does not belong to a call.
 func (b *Bench) Record(ctx context.Context, e ledger.Entry) error { return b.trail.append(ctx, e) }
 
@@ -182,12 +166,12 @@ func (b *Bench) Attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, err
 // Serve runs the system on standard input and output. The connection is the session.
 func (b *Bench) Serve(ctx context.Context) error {
 	b.stdio = true
-	return boundary.Serve(ctx, b.server, b.boundary)
+	return serve.Run(ctx, b.server, b.guard)
 }
 
 // ServeListener runs the system over HTTP, with and without protocol sessions.
 func (b *Bench) ServeListener(ctx context.Context, l net.Listener) error {
-	return boundary.ServeListener(ctx, l, b.server, b.boundary)
+	return serve.Listen(ctx, l, b.server, b.guard)
 }
 
 // Close closes the sessions, the system and the trail, but not the state.

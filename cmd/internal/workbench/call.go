@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -34,7 +35,7 @@ type Call struct {
 	hidden    candor.Cause  // the cause of the failure, for the trail only
 	open      int           // reserved effects that have not ended
 	effective bool          // the trail records that the effect happened
-	revert    func() error  // undoes the call, for an effect that is not reserved
+	revert    func()        // undoes the call, for an effect that is not reserved
 }
 
 type callKey struct{}
@@ -54,21 +55,23 @@ func newID() string {
 // Bench returns the bench that handles the call.
 func (c *Call) Bench() *Bench { return c.bench }
 
-// Bind makes s the session of this call and of later calls on its connection. bound is false if the connection does not
-// outlast the call; the client must then name the session in each call. late is true if the connection already has a
-// session, possibly from a concurrent call; s is then not used.
-func (c *Call) Bind(s *Session) (bound, late bool) {
-	if bound, late = c.bench.sessions.bind(c.conn, s); !late {
-		c.Session = s
-	}
-	return bound, late
-}
+// ErrSessionOpen is the error of [Call.Begin] if the connection already has a session, possibly from a concurrent call.
+var ErrSessionOpen = errors.New("the connection has a session")
 
-// Unbind undoes [Call.Bind] and discards the session.
-func (c *Call) Unbind(s *Session) error {
-	c.bench.sessions.unbind(c.conn, s)
-	c.Session = nil
-	return c.bench.Discard(s)
+// Begin stores a session with the system's value and makes it the session of this call and of later calls on its
+// connection. bound is false if the connection does not outlast the call; the client must then name the session in each
+// call. If the exit entry of the call cannot be written, the session is removed. The error is [ErrSessionOpen],
+// TOO_MANY_SESSIONS or a file system error.
+func (c *Call) Begin(s *Session, value any) (bound bool, err error) {
+	if err := c.bench.sessions.begin(c.conn, s, value); err != nil {
+		return false, err
+	}
+	c.Session = s
+	c.revert = func() {
+		c.bench.sessions.end(c.conn, s)
+		c.Session = nil
+	}
+	return c.conn != "", nil
 }
 
 // HideCause returns e without the text of its cause, which only the trail gets.
@@ -121,6 +124,3 @@ func (f *Effect) Complete(ctx context.Context, failed error, about map[string]an
 	f.call.effective = f.call.effective || err == nil && failed == nil
 	return err
 }
-
-// Revertible sets the function that undoes the call if its exit entry cannot be written. It is for effects that are not reserved.
-func (c *Call) Revertible(revert func() error) { c.revert = revert }

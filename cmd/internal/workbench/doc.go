@@ -9,6 +9,6 @@
 //	enter ─► gate ─► run ─► (reserve ─► effect ─► complete) ─► exit
 //
 // Each call writes an enter entry before any work is done and an exit entry when its result is known. The boundary adds one
-// entry of kind failure for a call that fails. An effect is reserved before it happens and completed after it. A call whose
-// entries cannot be written is refused before it has an effect.
+// entry of kind failure for a call that fails. An effect is reserved before it happens and completed after it. If its
+// entries cannot be written, a call is refused before it has an effect.
 package workbench

@@ -12,7 +12,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/kaiza"
-	"github.com/candor-mcp/candor/dialect"
 )
 
 // soundSystem is a system that passes its audit.
@@ -33,8 +32,13 @@ func soundOptions(t *testing.T) Options {
 	return Options{State: state, Ledger: filepath.Join(state.Dir(), "ledger")}
 }
 
-// ask calls the tool ping as a client does and returns the error of the call, or nil.
+// ask calls the tool ping without arguments as a client does and returns the error of the call, or nil.
 func ask(t *testing.T, b *Bench) *candor.Error {
+	t.Helper()
+	return askWith(t, b, map[string]any{})
+}
+
+func askWith(t *testing.T, b *Bench, arguments map[string]any) *candor.Error {
 	t.Helper()
 	here, there := mcp.NewInMemoryTransports()
 	serving, err := b.server.Connect(t.Context(), there, nil)
@@ -47,7 +51,7 @@ func ask(t *testing.T, b *Bench) *candor.Error {
 		t.Fatal(err)
 	}
 	defer session.Close() //nolint:errcheck // best effort
-	return client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ping", Arguments: map[string]any{}}))
+	return client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ping", Arguments: arguments}))
 }
 
 func TestASoundSystemWorks(t *testing.T) {
@@ -65,26 +69,10 @@ func TestASoundSystemWorks(t *testing.T) {
 	}
 }
 
-// brokenDialect writes failures that it cannot read.
-type brokenDialect struct{ dialect.Dialect }
-
-func (brokenDialect) Encode(dst []byte, _ *candor.Error, _ dialect.Options) []byte {
-	return append(dst, `{"oops":1}`...)
-}
-
 // TestEveryInvariantIsFoundBroken breaks each invariant of the workbench in turn. The server keeps running and refuses
 // every call.
 func TestEveryInvariantIsFoundBroken(t *testing.T) {
 	breaks := map[string]func(t *testing.T, s *System, o *Options){
-		"INV_STARTUP_CATALOGUE_COMPLETE": func(_ *testing.T, s *System, _ *Options) {
-			s.Tools[0].Codes = append(s.Tools[0].Codes, candor.Code{})
-		},
-		"INV_STARTUP_CODES_DECLARED": func(_ *testing.T, s *System, _ *Options) { s.Tools[0].Codes = nil },
-		"INV_STARTUP_TOOLS_DISTINCT": func(_ *testing.T, s *System, _ *Options) { s.Tools = append(s.Tools, s.Tools[0]) },
-		"INV_STARTUP_HANDLERS_WRAPPED": func(_ *testing.T, s *System, _ *Options) {
-			s.Invariants = []Invariant{} // violated below, by adding a tool without the workbench
-		},
-		"INV_STARTUP_DIALECT_WRITES": func(_ *testing.T, _ *System, o *Options) { o.Dialect = brokenDialect{dialect.Must("candor")} },
 		"INV_STARTUP_STATE_PRIVATE": func(t *testing.T, _ *System, o *Options) {
 			if err := os.Chmod(o.State.Dir(), 0o755); err != nil {
 				t.Fatal(err)
@@ -135,15 +123,8 @@ func TestEveryInvariantIsFoundBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer b.Close() //nolint:errcheck // the checks are done
-			if inv.ID == "INV_STARTUP_HANDLERS_WRAPPED" {
-				b.server.AddTool(&mcp.Tool{Name: "smuggled", InputSchema: map[string]any{"type": "object"}}, b.handle)
-				b.findings = b.audit(t.Context())
-			}
 			if !slices.ContainsFunc(b.Findings(), func(f Finding) bool { return f.ID == inv.ID && f.Found != "" }) {
 				t.Fatalf("it was not found; found %v", b.Findings())
-			}
-			if inv.ID == "INV_STARTUP_DIALECT_WRITES" {
-				return // the answers of such a server cannot be decoded
 			}
 			e := ask(t, b)
 			if e == nil || e.Code() != kaiza.SelfAuditFailure || e.CallInfo().InvariantID == "" {

@@ -4,25 +4,24 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
-	"slices"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// receive is the outermost middleware: it begins and ends each tools/call and filters tools/list.
+// receive is the outermost middleware: it begins and ends each tools/call.
 func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if extra := req.GetExtra(); b.telemetry != nil && extra != nil && extra.Header != nil {
 			ctx = b.telemetry.Join(ctx, extra.Header)
-		}
-		if list, ok := req.(*mcp.ListToolsRequest); ok && b.system.Lists != nil {
-			return b.list(ctx, method, list, next)
 		}
 		request, ok := req.(*mcp.CallToolRequest)
 		if !ok || request.Params == nil {
@@ -36,19 +35,6 @@ func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return result, err
 	}
-}
-
-// list answers tools/list with the tools for the session of the connection.
-func (b *Bench) list(ctx context.Context, method string, request *mcp.ListToolsRequest, next mcp.MethodHandler) (mcp.Result, error) {
-	result, err := next(ctx, method, request)
-	listed, ok := result.(*mcp.ListToolsResult)
-	session := b.sessions.at(b.connection(request.Session))
-	if err != nil || !ok || session == nil {
-		return result, err
-	}
-	shown := *listed
-	shown.Tools = slices.DeleteFunc(slices.Clone(listed.Tools), func(t *mcp.Tool) bool { return !b.system.Lists(session, t.Name) })
-	return &shown, nil
 }
 
 // missing lets the system answer calls of unknown tools.
@@ -70,7 +56,7 @@ func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	if t := b.wrapped[request.Params.Name]; len(none) == 0 || string(none) == "null" && t != nil && len(t.Required) == 0 && !b.system.StrictNull {
 		request.Params.Arguments = json.RawMessage(`{}`) // null means no arguments, unless some are required
 	}
-	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, start: b.now()}
+	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, start: time.Now()}
 	c.Tool = b.wrapped[c.Name]
 	c.conn = b.connection(request.Session)
 	c.Session, c.Stray = b.sessions.of(sessionsNamed(request.Params), c.conn)
@@ -91,7 +77,7 @@ func (b *Bench) end(ctx context.Context, c *Call) {
 		return
 	}
 	e := c.Entry(ledger.KindExit)
-	e.Outcome, e.Code, e.Ref, e.Latency = outcomeOf(c.failure), c.failure.Code(), c.failure.Ref(), b.now().Sub(c.start)
+	e.Outcome, e.Code, e.Ref, e.Latency = outcomeOf(c.failure), c.failure.Code(), c.failure.Ref(), time.Since(c.start)
 	if err := b.trail.append(context.WithoutCancel(ctx), e); err != nil {
 		b.log.Error("recording the exit of a failed call", slog.String("ref", e.Ref), slog.Any("error", err))
 	}
@@ -139,7 +125,8 @@ func sessionsNamed(p *mcp.CallToolParamsRaw) (names []string) {
 func (b *Bench) handle(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	c := callOf(ctx)
 	if c == nil || c.Tool == nil {
-		return nil, candor.InvariantViolation("INV_CALL_BEGUN", "A tool was called past the workbench.")
+		return nil, candor.New(kaiza.InvariantViolation, "A tool was called past the workbench.",
+			candor.WithCallInfo(candor.CallInfo{InvariantID: "INV_CALL_BEGUN"}), candor.WithOrigin(candor.PartyServer, false))
 	}
 	reply, err := b.run(ctx, c)
 	if err != nil {
@@ -165,7 +152,7 @@ func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 		return Reply{}, e
 	}
 	exit := c.Entry(ledger.KindExit)
-	exit.Outcome, exit.Latency = ledger.OutcomeOK, b.now().Sub(c.start)
+	exit.Outcome, exit.Latency = ledger.OutcomeOK, time.Since(c.start)
 	if err := b.trail.append(context.WithoutCancel(ctx), exit); err != nil {
 		if c.effective {
 			b.log.Error("recording the exit of a call whose effect is recorded", slog.String("call", c.ID), slog.Any("error", err))
@@ -186,7 +173,7 @@ func (c *Call) notify(ctx context.Context, e *candor.Error) {
 	c.bench.system.Failed(ctx, c, e)
 }
 
-// notRecorded returns the error of a call whose exit entry could not be written. It states that the action was done,
+// notRecorded returns the error of a call if its exit entry could not be written. It states that the action was done,
 // unless the tool is read-only or the call was reverted.
 func (c *Call) notRecorded(err error) *candor.Error {
 	e := candor.From(err)
@@ -194,11 +181,8 @@ func (c *Call) notRecorded(err error) *candor.Error {
 		return e
 	}
 	if c.revert != nil {
-		reverted := c.revert()
-		if reverted == nil {
-			return e
-		}
-		c.bench.log.Error("reverting a call", slog.String("call", c.ID), slog.Any("error", reverted))
+		c.revert()
+		return e
 	}
 	e = e.With(candor.WithMessage("The action was done, and its end could not be written to the trail."), candor.WithDetails(map[string]any{"effect": "done"}))
 	if c.Tool.Idempotent {
@@ -238,10 +222,16 @@ func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
 			e = refused
 		}
 	}
+	if !c.ran && e.Code() == candor.CodeTooLarge { // arguments that cannot be checked: the systems have one code for all invalid arguments
+		e = Recode(e, candor.CodeInvalidArguments, e.Message())
+	}
 	if b.system.Refine != nil {
 		if refined := b.system.Refine(c, e); refined != nil {
 			e = refined
 		}
+	}
+	if e.Code().Info().Effect == "none" { // the systems raise such a code only if nothing was done, so the boundary keeps its advice
+		e = e.With(candor.WithRetry(e.Retry()))
 	}
 	if s := c.Session; s != nil && e.CallInfo().SessionID == "" {
 		e = e.With(candor.WithSession(s.ID, s.Role, s.Root))
@@ -261,18 +251,12 @@ func withDetails(result mcp.Result) {
 	if !ok || failed == nil || failed.Meta[dialect.MetaKey] == nil {
 		return
 	}
-	raw, err := json.Marshal(failed.Meta[dialect.MetaKey])
-	if err != nil {
-		return
-	}
-	var said struct {
-		Details json.RawMessage `json:"details"`
-	}
-	if json.Unmarshal(raw, &said) != nil || len(said.Details) == 0 {
+	e, ok := errors.AsType[*candor.Error](failed.GetError())
+	if !ok || e.Details().IsZero() {
 		return
 	}
 	text := bytes.NewBufferString("Details: ")
-	if json.Indent(text, said.Details, "", " ") != nil {
+	if json.Indent(text, []byte(e.Details().String()), "", " ") != nil {
 		return
 	}
 	failed.Content = append(failed.Content[:len(failed.Content):len(failed.Content)], &mcp.TextContent{Text: text.String()})

@@ -95,7 +95,6 @@ const (
 type sessions struct {
 	mu     sync.Mutex
 	state  *State
-	now    func() time.Time
 	byID   map[string]*Session
 	byConn map[string]*binding
 }
@@ -116,7 +115,7 @@ func (l *sessions) prune() {
 		return // no session yet
 	}
 	for _, name := range names {
-		if info, err := name.Info(); err == nil && l.now().Sub(info.ModTime()) > sessionLife {
+		if info, err := name.Info(); err == nil && time.Since(info.ModTime()) > sessionLife {
 			_ = l.state.Remove("sessions/" + name.Name())
 		}
 	}
@@ -132,7 +131,7 @@ func (l *sessions) of(names []string, conn string) (s *Session, stray bool) {
 	own := l.byConn[conn]
 	switch {
 	case own != nil:
-		own.used = l.now()
+		own.used = time.Now()
 		names = append(names, own.id)
 	case len(names) == 0:
 		return nil, false
@@ -143,7 +142,7 @@ func (l *sessions) of(names []string, conn string) (s *Session, stray bool) {
 		}
 	}
 	if s = l.find(names[0]); s != nil {
-		s.acquire(l.now())
+		s.acquire(time.Now())
 	}
 	return s, s == nil
 }
@@ -201,30 +200,23 @@ func (l *sessions) forget(id string) {
 	delete(l.byID, id)
 }
 
-// keep stores a session.
-func (l *sessions) keep(s *Session) error {
+// begin stores a session and makes it that of a connection.
+func (l *sessions) begin(conn string, s *Session, value any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.evict() {
+	switch {
+	case l.byConn[conn] != nil:
+		return ErrSessionOpen
+	case !l.evict():
 		return candor.New(candor.CodeTooManySessions, "")
 	}
 	if err := l.state.Save("sessions/"+s.ID+".json", s); err != nil {
 		return err
 	}
-	s.used = l.now()
+	s.used, s.value = time.Now(), value
 	l.byID[s.ID] = s
-	return nil
-}
-
-// bind sets the session of a connection. late is true if the connection already has one.
-func (l *sessions) bind(conn string, s *Session) (bound, late bool) {
 	if conn == "" {
-		return false, false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.byConn[conn] != nil {
-		return false, true
+		return nil
 	}
 	if len(l.byConn) >= maxBound {
 		oldest := ""
@@ -235,17 +227,19 @@ func (l *sessions) bind(conn string, s *Session) (bound, late bool) {
 		}
 		delete(l.byConn, oldest)
 	}
-	l.byConn[conn] = &binding{s.ID, l.now()}
-	return true, false
+	l.byConn[conn] = &binding{s.ID, s.used}
+	return nil
 }
 
-// unbind removes the session of a connection.
-func (l *sessions) unbind(conn string, s *Session) {
+// end removes a session. Its file may remain, but its id was never sent.
+func (l *sessions) end(conn string, s *Session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if own := l.byConn[conn]; own != nil && own.id == s.ID {
-		delete(l.byConn, conn)
+	delete(l.byConn, conn)
+	if l.byID[s.ID] != nil {
+		l.forget(s.ID)
 	}
+	_ = l.state.Remove("sessions/" + s.ID + ".json")
 }
 
 func (l *sessions) close() {
@@ -254,14 +248,4 @@ func (l *sessions) close() {
 	for id := range l.byID {
 		l.forget(id)
 	}
-}
-
-// discard removes a session that was not used.
-func (l *sessions) discard(s *Session) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.byID[s.ID] != nil {
-		l.forget(s.ID)
-	}
-	return l.state.Remove("sessions/" + s.ID + ".json")
 }

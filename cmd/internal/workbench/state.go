@@ -29,25 +29,24 @@ func OpenState(dir string) (*State, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("opening state folder: %w", err)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("opening state folder: %w", err)
-	}
-	s := &State{dir: dir, root: root}
-	if err := s.stamp(); err != nil {
-		return nil, errors.Join(err, root.Close())
-	}
-	return s, nil
+	return openState(dir, (*State).stamp)
 }
 
 // OpenStateReadOnly opens an existing state folder and writes nothing.
 func OpenStateReadOnly(dir string) (*State, error) {
+	return openState(dir, func(s *State) error {
+		_, err := s.checkVersion()
+		return err
+	})
+}
+
+func openState(dir string, check func(*State) error) (*State, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening state folder: %w", err)
 	}
 	s := &State{dir: dir, root: root}
-	if _, err := s.checkVersion(); err != nil {
+	if err := check(s); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return s, nil
@@ -128,12 +127,8 @@ func (s *State) Load(name string, v any) (found bool, err error) {
 
 // Remove removes a file. It is not an error if the file does not exist.
 func (s *State) Remove(name string) error {
-	err := s.root.Remove(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
+	if err := s.root.Remove(name); err != nil {
+		return durable.IgnoreMissing(err)
 	}
 	return durable.SyncDir(s.root, path.Dir(name))
 }

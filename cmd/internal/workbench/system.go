@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/dialect"
 )
 
 // System describes one reference server.
@@ -17,19 +16,17 @@ type System struct {
 	Tools        []Tool
 	Sessionless  bool        // tools take no session_id
 	StrictNull   bool        // null arguments are refused instead of read as {}
+	MaxMessage   int         // bytes of a request; 0 means 12 MiB
 	Invariants   []Invariant // checked at startup, after those of the workbench
 
 	// Pattern selects the pattern of the dual dialect for the failures of a tool; if nil, the code selects it.
-	Pattern func(tool string) dialect.Pattern
+	Pattern func(tool string) byte
 	// Gate refuses a call before its arguments are checked; if nil, every call passes. It is called at most once per
 	// call.
 	Gate func(c *Call) *candor.Error
 	// Missing returns the error for a call of an unknown tool. If it is nil or returns nil, the error of the protocol is
 	// sent.
 	Missing func(name string) *candor.Error
-	// Lists reports whether tools/list includes a tool for a session; if nil, it includes all tools. A connection
-	// without a session sees all tools.
-	Lists func(s *Session, tool string) bool
 	// Refine converts a failure to the system's vocabulary: another code, the plan and phase of the call. A nil result changes nothing.
 	Refine func(c *Call, e *candor.Error) *candor.Error
 	// Failed is called once for each tool that failed, before the failure is recorded.

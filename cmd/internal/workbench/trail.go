@@ -18,10 +18,10 @@ const reopenAfter = 250 * time.Millisecond
 // trail is the ledger of a bench. If the ledger cannot be opened, the server still starts and refuses every call. Each
 // call tries again, so the server recovers without a restart.
 type trail struct {
-	dir string // "" for no trail
-	o   ledger.Options
-	log *slog.Logger
-	now func() time.Time
+	dir    string // "" for no trail
+	domain string // of the system; its codes are preferred
+	o      ledger.Options
+	log    *slog.Logger
 
 	mu    sync.Mutex
 	open  *ledger.Ledger
@@ -39,13 +39,13 @@ func (t *trail) ledger() (*ledger.Ledger, error) {
 	if t.open != nil {
 		return t.open, nil
 	}
-	if t.err != nil && t.now().Sub(t.tried) < reopenAfter {
+	if t.err != nil && time.Since(t.tried) < reopenAfter {
 		return nil, t.err
 	}
 	opened, err := ledger.Open(t.dir, t.o)
-	t.tried, t.err = t.now(), nil
+	t.tried, t.err = time.Now(), nil
 	if err != nil {
-		t.err = auditError(context.Background(), err)
+		t.err = t.auditError(context.Background(), err)
 		t.log.Error("opening the trail failed; calls are refused until it can be opened", slog.Any("error", t.err), slog.Any("cause", errors.Unwrap(err)))
 		return nil, t.err
 	}
@@ -53,14 +53,18 @@ func (t *trail) ledger() (*ledger.Ledger, error) {
 	return t.open, nil
 }
 
-// auditError returns the error for a call that was refused because of the trail. The error of a cancelled call is kept.
-func auditError(ctx context.Context, err error) *candor.Error {
+// auditError returns the error for a call that was refused because of the trail, under the system's own code if it has one. The error
+// of a cancelled call is kept.
+func (t *trail) auditError(ctx context.Context, err error) *candor.Error {
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		return candor.From(ended)
 	}
 	e := candor.From(err)
-	if c := e.Code(); c != candor.CodeLedgerFailed && c != candor.CodeLedgerLocked {
+	if !record.IsAudit(e.Code()) {
 		e = candor.New(candor.CodeLedgerFailed, "", candor.WithCause(err))
+	}
+	if own, ok := candor.LookupCode(t.domain, e.Code().Symbol()); ok && own != e.Code() {
+		e = Recode(e, own, "")
 	}
 	return e.With(candor.WithOrigin(candor.PartyServer, false))
 }
@@ -79,7 +83,7 @@ func (t *trail) attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, err
 	}
 	receipt, err := l.Append(ctx, e)
 	if err != nil {
-		return ledger.Receipt{}, auditError(ctx, err)
+		return ledger.Receipt{}, t.auditError(ctx, err)
 	}
 	return receipt, nil
 }
@@ -91,7 +95,7 @@ func (t *trail) reserve(ctx context.Context, e ledger.Entry) (*ledger.Effect, er
 	}
 	opened, err := l.Reserve(ctx, e)
 	if err != nil {
-		return nil, auditError(ctx, err)
+		return nil, t.auditError(ctx, err)
 	}
 	return opened, nil
 }
@@ -115,7 +119,7 @@ func (t *trail) RecordFailure(ctx context.Context, f candor.Failure) error {
 		return nil
 	}
 	if c != nil && c.changedNothing(e) {
-		refused := auditError(ctx, err)
+		refused := t.auditError(ctx, err)
 		return refused.With(candor.WithDetails(refused.Details().With("effect", record.EffectNone)))
 	}
 	return err

@@ -16,11 +16,12 @@ import (
 
 // Problem is an error in a file, with its position and a hint.
 type Problem struct {
-	File         string
-	Line, Column int    // from 1; 0 for the file as a whole
-	Source       string // the line, safe to print; "" if it may hold a secret
-	Text         string // the error
-	Hint         string // how to fix it
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"` // from 1; 0 for the file as a whole
+	Column int    `json:"column,omitempty"`
+	Text   string `json:"message"`          // the error
+	Hint   string `json:"hint,omitempty"`   // how to fix it
+	Source string `json:"source,omitempty"` // the line, safe to print; "" if it may hold a secret
 }
 
 // Place returns the position as in "candor.yaml:7:5", or only the file name.

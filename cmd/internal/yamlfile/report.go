@@ -13,7 +13,6 @@ type Report struct {
 	lines    []string
 	problems []Problem
 	limit    int
-	dropped  int
 }
 
 // NewReport returns an empty report on a file.
@@ -23,9 +22,6 @@ func NewReport(file string, data []byte) *Report {
 
 // SetLimit replaces [MaxProblems] as the limit of the report.
 func (r *Report) SetLimit(limit int) { r.limit = limit }
-
-// Dropped returns the number of problems beyond the limit.
-func (r *Report) Dropped() int { return r.dropped }
 
 // Whole adds a problem of the file as a whole.
 func (r *Report) Whole(err error) { r.Add(problem(nil, err)) }
@@ -52,13 +48,12 @@ func problem(t *token.Token, err error) Problem {
 	return p
 }
 
-// Add adds a problem; without a file name it is one of this file. Problems beyond the limit are only counted.
+// Add adds a problem; without a file name it is one of this file. Problems beyond the limit are not kept.
 func (r *Report) Add(p Problem) {
 	if p.File == "" {
 		p.File = r.file
 	}
 	if len(r.problems) >= r.limit {
-		r.dropped++
 		return
 	}
 	r.problems = append(r.problems, p)

@@ -16,6 +16,9 @@ import (
 const (
 	MaxLine = 8 << 10 // bytes of a line, which also limit its nesting
 	MaxFlow = 64      // nested brackets, and dashes on one line (nested lists), which are slow to parse
+
+	// MaxTokens limits the keys, values and marks, such as colons, brackets and commas. Each costs about 500 bytes of memory.
+	MaxTokens = 100_000
 )
 
 // Form has the limits and hints of one kind of file.
@@ -32,7 +35,11 @@ func (r *Report) Parse(data []byte, f Form) (root ast.Node, ok bool) {
 		r.Whole(m)
 		return nil, false
 	}
-	tokens := lexer.Tokenize(string(data))
+	tokens := tokenize(data)
+	if len(tokens) > MaxTokens {
+		r.Whole(NewMistake(f.Large, "the file has more than %d keys, values and marks", MaxTokens))
+		return nil, false
+	}
 	if r.tooDeep(tokens) {
 		return nil, false
 	}
@@ -42,6 +49,17 @@ func (r *Report) Parse(data []byte, f Form) (root ast.Node, ok bool) {
 		return nil, false
 	}
 	return r.only(tree)
+}
+
+// tokenize returns the tokens of a file, or more than [MaxTokens] of its beginning. The lexer cannot stop early, so that
+// it reads a longer and longer part, until the part has too many.
+func tokenize(data []byte) token.Tokens {
+	for n := 64 << 10; n < len(data); n *= 2 {
+		if tokens := lexer.Tokenize(string(data[:n])); len(tokens) > MaxTokens {
+			return tokens
+		}
+	}
+	return lexer.Tokenize(string(data))
 }
 
 func (r *Report) tooMuch(data []byte, f Form) *Mistake {

@@ -5,10 +5,14 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/candor-mcp/candor/internal/catalogue"
 	"github.com/candor-mcp/candor/internal/catalogue/render"
@@ -30,18 +34,14 @@ func run(root string, release bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := catalogue.LoadPhrases(filepath.Join(spec, "contradictions.json"))
-	if err != nil {
-		return err
-	}
 	released, err := catalogue.LoadReleased(filepath.Join(spec, "released.txt"))
 	if err != nil {
 		return err
 	}
-	if err := c.Check(p.Compile(), released); err != nil {
+	if err := c.Check(released); err != nil {
 		return fmt.Errorf("spec/catalogue.json: invalid:\n%w", err)
 	}
-	files, err := render.All(render.Input{Catalogue: c, Phrases: p})
+	files, err := render.All(c)
 	if err != nil {
 		return err
 	}
@@ -49,4 +49,78 @@ func run(root string, release bool) error {
 		files["spec/released.txt"] = []byte(catalogue.FormatReleased(c, released))
 	}
 	return update(root, files)
+}
+
+// update makes the tree below root hold exactly these files: it writes those that differ, and removes files of earlier runs from
+// the directories that hold only generated files.
+func update(root string, files render.Files) error {
+	for name, data := range files {
+		if err := write(filepath.Join(root, filepath.FromSlash(name)), data); err != nil {
+			return err
+		}
+	}
+	for _, folder := range render.Folders {
+		if err := sweep(root, folder, files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(path string, data []byte) error {
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+		return nil // keep the modification time, so that nothing is rebuilt
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+// sweep removes the files below folder that are not in files, and the directories that become empty. It keeps compiled Python and
+// the tests of generated packages.
+func sweep(root, folder string, files render.Files) error {
+	var dirs []string
+	err := filepath.WalkDir(filepath.Join(root, filepath.FromSlash(folder)), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "__pycache__":
+			return filepath.SkipDir
+		case d.IsDir():
+			dirs = append(dirs, path)
+			return nil
+		case strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if _, made := files[filepath.ToSlash(name)]; made {
+			return nil
+		}
+		return os.Remove(path)
+	})
+	if err != nil {
+		return err
+	}
+	return removeEmpty(dirs)
+}
+
+// removeEmpty removes the empty directories, from the innermost outwards.
+func removeEmpty(dirs []string) error {
+	for i := len(dirs) - 1; i >= 0; i-- {
+		entries, err := os.ReadDir(dirs[i])
+		if err != nil {
+			return err
+		}
+		if len(entries) > 0 {
+			continue
+		}
+		if err := os.Remove(dirs[i]); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }

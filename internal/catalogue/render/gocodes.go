@@ -9,29 +9,29 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
-// ownDomain is the domain whose codes are declared in the root package.
+// ownDomain is the domain with codes that are declared in the root package.
 const ownDomain = "candor"
 
 // goCodes writes codes_gen.go in the root package, which has the table of all codes, and one package below codes for every domain
 // except Candor's own. The types of the table are declared in code.go.
-func goCodes(in Input, out Files) error {
-	if err := checkNames(in.Catalogue); err != nil {
+func goCodes(in *catalogue.Catalogue, out Files) error {
+	if err := checkNames(in); err != nil {
 		return err
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n\npackage candor\n\n", Header)
-	goOwn(&b, in.Catalogue)
-	goShared(&b, in.Catalogue)
-	goTable(&b, in.Catalogue)
-	goDomains(&b, in.Catalogue)
+	goOwn(&b, in)
+	goShared(&b, in)
+	goTable(&b, in)
+	goDomains(&b, in)
 	if err := addGo(out, "codes_gen.go", b.Bytes()); err != nil {
 		return err
 	}
-	for _, d := range in.Catalogue.Domains {
+	for _, d := range in.Domains {
 		if d.Name == ownDomain {
 			continue
 		}
-		if err := goPackage(in.Catalogue, d, out); err != nil {
+		if err := goPackage(in, d, out); err != nil {
 			return err
 		}
 	}
@@ -60,37 +60,34 @@ func checkNames(c *catalogue.Catalogue) error {
 	return nil
 }
 
-// goOwn declares one variable for each of Candor's own codes.
+// goOwn declares a constant for each of Candor's own codes.
 func goOwn(b *bytes.Buffer, c *catalogue.Catalogue) {
-	b.WriteString("// The codes of the domain candor.\nvar (\n")
-	for i, code := range c.Codes {
+	b.WriteString("// The codes of the domain candor.\nconst (\n")
+	for _, code := range c.Codes {
 		if code.Domain == ownDomain {
-			goVar(b, code, GoName(code), fmt.Sprintf("Code{%d}", i+1))
+			goConst(b, code, GoName(code), "Code")
 		}
 	}
 	b.WriteString(")\n\n")
 }
 
-// sharedNames are the codes of other domains that the root package uses itself. Those that any server may see are exported under a
-// name that does not depend on their domain.
+// sharedNames are the codes of other domains that the root package uses itself.
 var sharedNames = []struct{ id, name string }{
-	{"kaiza/AUDIT_LOG_FAILED", "CodeLedgerFailed"},
-	{"kaiza/AUDIT_LOCK_FAILED", "CodeLedgerLocked"},
 	{"kaiza/FILE_NOT_FOUND", "codeFileNotFound"},
 	{"kaiza/FILE_ALREADY_EXISTS", "codeFileAlreadyExists"},
+	{"kaiza/INVALID_PATH", "codeInvalidPath"},
 	{"kaiza/INSUFFICIENT_PERMISSIONS", "codeInsufficientPermissions"},
 	{"kaiza/INVALID_INPUT_TYPE", "codeInvalidInputType"},
 	{"kaiza/INVALID_INPUT_FORMAT", "codeInvalidInputFormat"},
-	{"kaiza/INVARIANT_VIOLATION", "codeInvariantViolation"},
 }
 
-// goShared declares the variables of sharedNames.
+// goShared declares the constants of sharedNames.
 func goShared(b *bytes.Buffer, c *catalogue.Catalogue) {
-	b.WriteString("// Codes of other domains that this package uses.\nvar (\n")
+	b.WriteString("// Codes of other domains that this package uses.\nconst (\n")
 	for _, shared := range sharedNames {
-		for i, code := range c.Codes {
+		for _, code := range c.Codes {
 			if code.ID() == shared.id {
-				goVar(b, code, shared.name, fmt.Sprintf("Code{%d}", i+1))
+				goConst(b, code, shared.name, "Code")
 			}
 		}
 	}
@@ -102,31 +99,31 @@ func goPackage(c *catalogue.Catalogue, d catalogue.Domain, out Files) error {
 	name := goPackageName(d.Name)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n\n// Package %s has the codes of the domain %s: %s\npackage %s\n\n", Header, name, d.Name, lowerFirst(d.About), name)
-	b.WriteString("import (\n\"github.com/candor-mcp/candor\"\n\"github.com/candor-mcp/candor/internal/codetable\"\n)\n\n")
-	fmt.Fprintf(&b, "// The codes of the domain %s.\nvar (\n", d.Name)
-	for i, code := range c.Codes {
+	b.WriteString("import \"github.com/candor-mcp/candor\"\n\n")
+	fmt.Fprintf(&b, "// The codes of the domain %s.\nconst (\n", d.Name)
+	for _, code := range c.Codes {
 		if code.Domain == d.Name {
-			goVar(&b, code, GoName(code), fmt.Sprintf("candor.CodeAt(codetable.At(%d))", i+1))
+			goConst(&b, code, GoName(code), "candor.Code")
 		}
 	}
 	b.WriteString(")\n")
 	return addGo(out, "codes/"+name+"/codes_gen.go", b.Bytes())
 }
 
-func goVar(b *bytes.Buffer, code catalogue.Code, name, value string) {
-	fmt.Fprintf(b, "\t// %s is %s, number %d. %s\n\t%s = %s\n", name, code.ID(), code.Number, code.Message, name, value)
+func goConst(b *bytes.Buffer, code catalogue.Code, name, typ string) {
+	fmt.Fprintf(b, "\t// %s is %s. %s\n\t%s %s = %d\n", name, code.ID(), code.Message, name, typ, code.Number)
 }
 
 func goTable(b *bytes.Buffer, c *catalogue.Catalogue) {
-	index := map[string]int{}
-	for i, code := range c.Codes {
-		index[code.ID()] = i + 1
+	number := map[string]int{}
+	for _, code := range c.Codes {
+		number[code.ID()] = code.Number
 	}
-	b.WriteString("// catalogue has a row per code, in the order of numbers. Row 0 belongs to the zero Code.\n")
+	b.WriteString("// catalogue has a row per code, in the order of numbers. Row 0 belongs to all codes that are not registered.\n")
 	b.WriteString("var catalogue = [...]codeInfo{\n\t{},\n")
 	for _, code := range c.Codes {
 		b.WriteString("\t{\n")
-		goRow(b, code, index[code.Successor])
+		goRow(b, code, number[code.Successor])
 		b.WriteString("\t},\n")
 	}
 	b.WriteString("}\n\n")
@@ -137,7 +134,10 @@ func goRow(b *bytes.Buffer, c catalogue.Code, successor int) {
 	if c.RPC != 0 {
 		fmt.Fprintf(b, ", rpc: %d", c.RPC)
 	}
-	fmt.Fprintf(b, ",\nclass: Class%s, retry: %s, since: %q, status: Status%s,\n", camel(c.Class), goRetry(c), c.Since, camel(c.Status))
+	fmt.Fprintf(b, ",\nclass: Class%s, retry: %s, since: %q, status: status%s,\n", camel(c.Class), goRetry(c), c.Since, camel(c.Status))
+	if c.Effect != "" {
+		fmt.Fprintf(b, "effect: %q,\n", c.Effect)
+	}
 	if successor != 0 {
 		fmt.Fprintf(b, "successor: %d,\n", successor)
 	}
@@ -159,9 +159,9 @@ func goRetry(c catalogue.Code) string {
 }
 
 func goDomains(b *bytes.Buffer, c *catalogue.Catalogue) {
-	b.WriteString("// domains has a row per domain, in the order of numbers.\nvar domains = [...]domainInfo{\n")
+	b.WriteString("// domains has a row per domain, in the order of numbers.\nvar domains = [...]Domain{\n")
 	for _, d := range c.Domains {
-		fmt.Fprintf(b, "\t{name: %q, from: %d, to: %d, title: %q},\n", d.Name, d.From, d.To, d.Title)
+		fmt.Fprintf(b, "\t{Name: %q, From: %d, To: %d, Title: %q},\n", d.Name, d.From, d.To, d.Title)
 	}
 	b.WriteString("}\n")
 }
@@ -172,9 +172,15 @@ var symbolPrefixes = map[string]string{
 	"sql": "SQL_", "notion": "NOTION_", "tavily": "TAVILY_", "rate-limit": "RL_", "github": "GH_", "dual": "ERR_",
 }
 
-// GoName returns the name of a code's variable in the package of its domain. The names of Candor's own codes begin with Code,
+// ledgerNames are the Go names of the codes for a ledger that cannot record. Their symbols come from the KAIZA contract.
+var ledgerNames = map[string]string{"candor/AUDIT_LOG_FAILED": "CodeLedgerFailed", "candor/AUDIT_LOCK_FAILED": "CodeLedgerLocked"}
+
+// GoName returns the name of a code's constant in the package of its domain. The names of Candor's own codes begin with Code,
 // because the root package declares more than codes.
 func GoName(c catalogue.Code) string {
+	if name := ledgerNames[c.ID()]; name != "" {
+		return name
+	}
 	symbol := strings.TrimPrefix(c.Symbol, "E_")
 	if c.Domain == ownDomain {
 		return "Code" + camel(symbol)

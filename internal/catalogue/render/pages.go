@@ -22,13 +22,13 @@ type page struct {
 }
 
 // pages writes docs/codes/<domain>/<SYMBOL>.md.
-func pages(in Input, out Files) error {
+func pages(in *catalogue.Catalogue, out Files) error {
 	titles := map[string]string{}
-	for _, d := range in.Catalogue.Domains {
+	for _, d := range in.Domains {
 		titles[d.Name] = d.Title
 	}
-	for _, c := range in.Catalogue.Codes {
-		p := page{Code: c, Title: titles[c.Domain], Do: doOf(c.Class), Advice: advice(c), Wire: wire(c), Go: goPackageName(c.Domain) + "." + GoName(c), Related: related(in.Catalogue, c)}
+	for _, c := range in.Codes {
+		p := page{Code: c, Title: titles[c.Domain], Do: doOf(c.Class), Advice: advice(c), Wire: wire(c), Go: goPackageName(c.Domain) + "." + GoName(c), Related: related(in, c)}
 		var err error
 		if p.Envelope, err = envelope(c); err != nil {
 			return err
@@ -43,11 +43,11 @@ func pages(in Input, out Files) error {
 }
 
 // index writes docs/codes/README.md.
-func index(in Input, out Files) error {
+func index(in *catalogue.Catalogue, out Files) error {
 	data, err := execute("codes.md.tmpl", struct {
 		*catalogue.Catalogue
 		Classes []catalogue.Class
-	}{in.Catalogue, catalogue.Classes()})
+	}{in, catalogue.Classes()})
 	out["docs/codes/README.md"] = data
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 	"text/template"
 
@@ -23,19 +24,13 @@ var Folders = []string{"codes", "docs/codes", "spec/schema", "spec/typescript", 
 // Files maps a slash-separated path below the module root to the content of that file.
 type Files map[string][]byte
 
-// Input is the data for all files.
-type Input struct {
-	Catalogue *catalogue.Catalogue
-	Phrases   *catalogue.Phrases
-}
-
 // part renders some of the files.
-type part func(Input, Files) error
+type part func(*catalogue.Catalogue, Files) error
 
 // All renders every generated file.
-func All(in Input) (Files, error) {
+func All(in *catalogue.Catalogue) (Files, error) {
 	out := Files{}
-	for _, make := range []part{goCodes, goPhrases, index, pages, taxonomy, schemas, typescript, python} {
+	for _, make := range []part{goCodes, index, pages, taxonomy, schemas, typescript, python} {
 		if err := make(in, out); err != nil {
 			return nil, err
 		}
@@ -77,4 +72,66 @@ func symbols(codes []catalogue.Code) []string {
 		out[i] = c.Symbol
 	}
 	return out
+}
+
+// bindings is the data of the templates for other languages.
+type bindings struct {
+	*catalogue.Catalogue
+	Classes []catalogue.Class
+	Retries []string
+}
+
+// typescript writes spec/typescript/candor.ts. It uses only types that can be stripped, so that it also runs without compilation.
+func typescript(in *catalogue.Catalogue, out Files) error {
+	return bind(in, out, "spec/typescript/candor.ts", "candor.ts.tmpl")
+}
+
+// python writes spec/python/candor_codes.py, which needs Python 3.10 and nothing else.
+func python(in *catalogue.Catalogue, out Files) error {
+	return bind(in, out, "spec/python/candor_codes.py", "candor_codes.py.tmpl")
+}
+
+func bind(in *catalogue.Catalogue, out Files, path, template string) error {
+	data, err := execute(template, bindings{in, catalogue.Classes(), catalogue.RetryKinds()})
+	out[path] = data
+	return err
+}
+
+// schemaNames are the JSON Schemas: three for Candor itself, then one per dialect.
+var schemaNames = []string{
+	"catalogue.schema.json", "error.schema.json", "error-read.schema.json",
+	"system-error.schema.json", "tool-error.schema.json", "rpc-error.schema.json",
+	"dual.schema.json", "sep3313.schema.json", "problem.schema.json",
+}
+
+// schemaInput is the data of their templates.
+type schemaInput struct {
+	*catalogue.Catalogue
+	Classes                           []string
+	MaxMessage, MaxAction, MaxAfterMs int
+	RPC                               []int
+}
+
+// schemas writes spec/schema. Each template is JSON with lists to fill in. Parsing the result here makes a mistake in a template
+// an error of the generator.
+func schemas(in *catalogue.Catalogue, out Files) error {
+	data := schemaInput{
+		Catalogue: in, MaxMessage: catalogue.MaxMessage, MaxAction: catalogue.MaxAction,
+		MaxAfterMs: catalogue.MaxAfterMs, RPC: catalogue.RPCNumbers(),
+	}
+	for _, c := range catalogue.Classes() {
+		data.Classes = append(data.Classes, c.Name)
+	}
+	for _, name := range schemaNames {
+		raw, err := execute(name+".tmpl", data)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := json.Indent(&b, raw, "", "  "); err != nil {
+			return fmt.Errorf("rendering %s: %w", name, err)
+		}
+		out[path.Join("spec/schema", name)] = []byte(strings.TrimRight(b.String(), "\n") + "\n")
+	}
+	return nil
 }

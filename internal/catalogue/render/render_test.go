@@ -14,20 +14,16 @@ import (
 
 const root = "../../.."
 
-func input(t *testing.T) render.Input {
+func input(t *testing.T) *catalogue.Catalogue {
 	t.Helper()
 	c, err := catalogue.Load(filepath.Join(root, "spec/catalogue.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := catalogue.LoadPhrases(filepath.Join(root, "spec/contradictions.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return render.Input{Catalogue: c, Phrases: p}
+	return c
 }
 
-func all(t *testing.T, in render.Input) render.Files {
+func all(t *testing.T, in *catalogue.Catalogue) render.Files {
 	t.Helper()
 	files, err := render.All(in)
 	if err != nil {
@@ -71,32 +67,11 @@ func below(t *testing.T, folder string) []string {
 	return names
 }
 
-func TestTheSameCatalogueGivesTheSameBytes(t *testing.T) {
-	in := input(t)
-	first, second := all(t, in), all(t, in)
-	if len(first) != len(second) {
-		t.Fatalf("%d files, then %d", len(first), len(second))
-	}
-	for name := range first {
-		if !bytes.Equal(first[name], second[name]) {
-			t.Errorf("%s came out differently the second time", name)
-		}
-	}
-}
-
-func TestGeneratedFilesSaySo(t *testing.T) {
-	for name, data := range all(t, input(t)) {
-		if head, _, _ := strings.Cut(string(data), "\"title\""); !strings.Contains(head, "DO NOT EDIT.") {
-			t.Errorf("%s does not say that it is generated", name)
-		}
-	}
-}
-
 func TestEveryCodeHasAPageAndARow(t *testing.T) {
 	in := input(t)
 	files := all(t, in)
 	overview := string(files["docs/codes/README.md"])
-	for _, c := range in.Catalogue.Codes {
+	for _, c := range in.Codes {
 		page := string(files["docs/codes/"+c.ID()+".md"])
 		for _, text := range []string{c.Message, c.Action, c.Note, "`" + c.Class + "`", "`" + c.Retry + "`", `"code": "` + c.Symbol + `"`} {
 			if !strings.Contains(page, text) {
@@ -110,7 +85,7 @@ func TestEveryCodeHasAPageAndARow(t *testing.T) {
 }
 
 func TestGoNamesFollowTheRule(t *testing.T) {
-	c := input(t).Catalogue
+	c := input(t)
 	for id, want := range map[string]string{
 		"candor/INTERNAL_ERROR":    "CodeInternalError",
 		"kaiza/FILE_NOT_FOUND":     "FileNotFound",
@@ -125,13 +100,5 @@ func TestGoNamesFollowTheRule(t *testing.T) {
 		if got := render.GoName(*c.Find(id)); got != want {
 			t.Errorf("%s is called %s in Go, not %s", id, got, want)
 		}
-	}
-}
-
-func TestClashingGoNamesAreRefused(t *testing.T) {
-	in := input(t)
-	in.Catalogue.Find("dual/DB_BUSY").Symbol = "NOT_FOUND"
-	if _, err := render.All(in); err == nil || !strings.Contains(err.Error(), "both have the Go name dual.NotFound") {
-		t.Errorf("got %v", err)
 	}
 }

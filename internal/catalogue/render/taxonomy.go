@@ -8,24 +8,24 @@ import (
 const lastTaxonomyNumber = 3199
 
 // taxonomy writes docs/taxonomy.md, which lists the numbers that a client of the harness can receive.
-func taxonomy(in Input, out Files) error {
+func taxonomy(in *catalogue.Catalogue, out Files) error {
 	view := struct {
 		*catalogue.Catalogue
 		Served   []catalogue.Domain
 		Shared   []shared
 		Protocol []catalogue.Code
 		Example  catalogue.Code
-	}{Catalogue: in.Catalogue}
-	for _, d := range in.Catalogue.Domains {
+	}{Catalogue: in}
+	for _, d := range in.Domains {
 		if d.To <= lastTaxonomyNumber {
 			view.Served = append(view.Served, d)
 			continue
 		}
-		if codes := sharedCodes(in.Catalogue, d.Name); len(codes) > 0 {
+		if codes := sharedCodes(in, d.Name); len(codes) > 0 {
 			view.Shared = append(view.Shared, shared{d, codes})
 		}
 	}
-	for _, c := range in.Catalogue.Codes {
+	for _, c := range in.Codes {
 		if c.Symbol == "E_PW_NAV" {
 			view.Example = c
 		}
@@ -65,5 +65,5 @@ func sharedCodes(all *catalogue.Catalogue, domain string) []catalogue.Code {
 // that is not on the page.
 var harnessShares = map[string]bool{
 	"candor/RESULT_NOT_ENCODABLE": true, "candor/STRAY_ANSWER": true, "candor/CANCELLED": true, "candor/UNAVAILABLE": true, "candor/DATA_CORRUPT": true, "candor/DISK_FULL": true,
-	"kaiza/AUDIT_LOG_FAILED": true, "kaiza/AUDIT_LOCK_FAILED": true,
+	"candor/AUDIT_LOG_FAILED": true, "candor/AUDIT_LOCK_FAILED": true,
 }

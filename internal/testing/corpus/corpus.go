@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,6 +30,17 @@ type Record struct {
 	Outcome    string          `json:"outcome"`
 }
 
+// Tool is a tool as a recorded server lists it.
+type Tool struct {
+	Server string          `json:"-"`
+	Name   string          `json:"name"`
+	Input  json.RawMessage `json:"inputSchema"`
+	Output json.RawMessage `json:"outputSchema"`
+
+	Description string          `json:"description"`
+	Annotations json.RawMessage `json:"annotations"`
+}
+
 // Flagged reports whether the server itself marked the failure.
 func (r *Record) Flagged() bool {
 	return r.Pattern == "protocol_error" || strings.HasPrefix(r.Pattern, "isError_")
@@ -46,13 +56,32 @@ func (r *Record) Success() bool { return strings.HasPrefix(r.Pattern, "ok_") }
 const (
 	Failures  = "real-servers.jsonl.gz"
 	Successes = "successes.jsonl.gz"
+	toolLists = "tools.jsonl.gz"
 )
 
 // ErrAbsent says that there are no recordings on this machine.
 var ErrAbsent = errors.New("no recordings in ../shared/corpus beside the checkout")
 
-// Load reads all records of a recording. It returns [ErrAbsent] if there is no such recording.
-func Load(name string) (records []Record, err error) {
+// Load reads all records of a recording. It returns [ErrAbsent] if the recording does not exist.
+func Load(name string) ([]Record, error) { return load[Record](name) }
+
+// Tools returns the tools of all recorded servers.
+func Tools() ([]Tool, error) {
+	lists, err := load[struct {
+		Server string `json:"server"`
+		Tools  []Tool `json:"tools"`
+	}](toolLists)
+	var all []Tool
+	for _, list := range lists {
+		for _, tool := range list.Tools {
+			tool.Server = list.Server
+			all = append(all, tool)
+		}
+	}
+	return all, err
+}
+
+func load[T any](name string) (out []T, err error) {
 	root, err := repositoryRoot()
 	if err != nil {
 		return nil, err
@@ -69,19 +98,14 @@ func Load(name string) (records []Record, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("unzipping %s: %w", name, err)
 	}
-	return decode(unzipped, name)
-}
-
-func decode(r io.Reader, name string) ([]Record, error) {
-	var out []Record
-	lines := bufio.NewScanner(r)
+	lines := bufio.NewScanner(unzipped)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		var rec Record
-		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
+		var record T
+		if err := json.Unmarshal(lines.Bytes(), &record); err != nil {
 			return nil, fmt.Errorf("reading %s, record %d: %w", name, len(out)+1, err)
 		}
-		out = append(out, rec)
+		out = append(out, record)
 	}
 	return out, lines.Err()
 }
@@ -102,4 +126,20 @@ func repositoryRoot() (string, error) {
 		}
 		dir = up
 	}
+}
+
+// mislabelled lists records whose label can be shown to be wrong, by server, tool and case, with the evidence. They are left
+// out of every figure.
+var mislabelled = map[[3]string]string{
+	{"@mobilenext/mobile-mcp", "mobile_save_screenshot", "nonexistent"}: `labelled a success; the answer is "save_screenshot requires a .png, .jpg, .jpeg file extension … Please fix the issue and try again.": ` +
+		`nothing was saved`,
+	{"@mobilenext/mobile-mcp", "mobile_save_screenshot", "extra_property"}: `as above`,
+	{"@netlify/mcp", "netlify-project-services-updater", "nonexistent"}: `labelled a success; the answer is "You must provide either requireSSOTeamLogin or requirePassword": ` +
+		`nothing was updated`,
+}
+
+// Mislabelled returns the evidence against the record's label, if there is any.
+func (r *Record) Mislabelled() (evidence string, ok bool) {
+	evidence, ok = mislabelled[[3]string{r.Server, r.Tool, r.Case}]
+	return evidence, ok && r.Success()
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"testing/fstest"
 
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
 )
@@ -80,19 +79,6 @@ func TestSyncedFilesSurvive(t *testing.T) {
 	put(t, f, "a", want)
 	if seen := survivors(t, f, "a"); seen[string(want)] != cuts {
 		t.Errorf("of %d cuts only %d left the file whole", cuts, seen[string(want)])
-	}
-}
-
-func TestUnsyncedNamesMaySurvive(t *testing.T) {
-	f := crashfs.New()
-	h, err := f.Create("a", 0o600)
-	must(t, err)
-	_, err = h.Write([]byte("a"))
-	must(t, err)
-	must(t, h.Sync())
-	seen := survivors(t, f, "a")
-	if seen["(gone)"] == 0 || seen["a"] == 0 || len(seen) != 2 {
-		t.Errorf("survivors: %v", seen)
 	}
 }
 
@@ -186,25 +172,6 @@ func TestFailedSyncMayLoseData(t *testing.T) {
 	}
 }
 
-func TestFailedSyncDirMayLoseNames(t *testing.T) {
-	f := crashfs.New()
-	h, err := f.Create("a", 0o600)
-	must(t, err)
-	must(t, h.Sync())
-	f.Plant(crashfs.FaultSyncOnce, f.Ops())
-	if err := f.SyncDir("."); !errors.Is(err, syscall.EIO) {
-		t.Fatalf("syncdir: %v", err)
-	}
-	must(t, f.SyncDir("."))
-	if seen := survivors(t, f, "a"); seen["(gone)"] == 0 {
-		t.Error("the second sync made the name durable")
-	}
-	put(t, f, "b", nil)
-	if seen := survivors(t, f, "a"); seen["(gone)"] != 0 {
-		t.Error("a folder that was changed and synced again has lost a name")
-	}
-}
-
 func TestPlantedFaultsStrike(t *testing.T) {
 	script := func(f *crashfs.FS) (errs []error) {
 		note := func(err error) { errs = append(errs, err) }
@@ -215,8 +182,6 @@ func TestPlantedFaultsStrike(t *testing.T) {
 		if err == nil {
 			note(release())
 		}
-		_, err = f.Free()
-		note(err)
 		_, err = fs.ReadDir(f.Files(), "d")
 		note(err)
 		return errs
@@ -242,22 +207,6 @@ func TestPlantedFaultsStrike(t *testing.T) {
 	}
 }
 
-func TestPermanentFaults(t *testing.T) {
-	f := crashfs.New()
-	h := put(t, f, "a", nil)
-	f.Plant(crashfs.FaultENOSPCStays, f.Ops())
-	for range 3 {
-		if n, err := h.Write([]byte("four")); n != 2 || !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("wrote %d, %v", n, err)
-		}
-	}
-	if !f.Heal() {
-		t.Error("the fault did not strike")
-	}
-	_, err := h.Write([]byte("x"))
-	must(t, err)
-}
-
 func TestLimitAndReserve(t *testing.T) {
 	f := crashfs.New()
 	f.SetLimit(100)
@@ -276,79 +225,4 @@ func TestLimitAndReserve(t *testing.T) {
 		t.Errorf("into the reserved space: %d, %v", n, err)
 	}
 	must(t, f.Remove("b"))
-	if free, err := f.Free(); free != 40 || err != nil {
-		t.Errorf("free: %d, %v", free, err)
-	}
-}
-
-func TestLocksBelongToFileAndProcess(t *testing.T) {
-	f := crashfs.New()
-	release, err := f.Lock("lock", []byte("me"))
-	must(t, err)
-	if _, err := f.Lock("lock", nil); !errors.Is(err, crashfs.ErrLocked) {
-		t.Errorf("second lock: %v", err)
-	}
-	next := f.Restart()
-	again, err := next.Lock("lock", []byte("you"))
-	must(t, err)
-	must(t, again())
-	must(t, f.Remove("lock"))
-	other, err := f.Lock("lock", nil)
-	must(t, err) // as with flock, removing a lock file breaks the lock
-	must(t, other())
-	must(t, release())
-	if f.Open() != 0 {
-		t.Errorf("%d left open", f.Open())
-	}
-}
-
-func TestCrashIsDeterministic(t *testing.T) {
-	f := crashfs.New()
-	for _, name := range []string{"a", "b", "c", "d"} {
-		h, err := f.Create(name, 0o600)
-		must(t, err)
-		_, err = h.Write(bytes.Repeat([]byte(name), 5*crashfs.Sector))
-		must(t, err)
-	}
-	for seed := range uint64(50) {
-		one, two := f.Crash(seeded(seed)), f.Crash(seeded(seed))
-		for _, name := range []string{"a", "b", "c", "d"} {
-			if !bytes.Equal(content(t, one, name), content(t, two, name)) {
-				t.Fatalf("seed %d gave two survivors", seed)
-			}
-		}
-		if one.Sum() != two.Sum() {
-			t.Fatalf("seed %d gave two sums", seed)
-		}
-	}
-	if whole, empty := f.Sum(), crashfs.New().Sum(); whole == empty {
-		t.Error("an empty file system has the sum of a full one")
-	}
-}
-
-func TestViewIsFS(t *testing.T) {
-	f := crashfs.New()
-	must(t, f.MkdirAll("d", 0o700))
-	must(t, writeFile(f, "d/a", []byte("some text")))
-	must(t, writeFile(f, "b", nil))
-	must(t, fstest.TestFS(f.View(), "d/a", "b"))
-}
-
-func TestAfterSeesEveryOperation(t *testing.T) {
-	f := crashfs.New()
-	var ops []crashfs.Op
-	f.After(func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {
-		if index != len(ops) {
-			t.Errorf("operation %d came as number %d", len(ops), index)
-		}
-		ops = append(ops, op)
-		cut(seeded(1))
-	})
-	must(t, writeFile(f, "a", []byte("a")))
-	want := []crashfs.Op{
-		crashfs.OpCreate, crashfs.OpWrite, crashfs.OpSync, crashfs.OpClose, crashfs.OpSyncDir,
-	}
-	if !slices.Equal(ops, want) {
-		t.Errorf("operations: %v", ops)
-	}
 }

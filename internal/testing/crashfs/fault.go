@@ -27,12 +27,11 @@ const (
 	OpList     Op = "list"
 	OpSyncDir  Op = "syncdir"
 	OpLock     Op = "lock"
-	OpFree     Op = "free"
 )
 
 // Changes reports whether the operation can change the result of a power cut.
 func (o Op) Changes() bool {
-	return !slices.Contains([]Op{OpRead, OpStat, OpClose, OpList, OpFree, OpReserve}, o)
+	return !slices.Contains([]Op{OpRead, OpStat, OpClose, OpList, OpReserve}, o)
 }
 
 // takesDescriptor reports whether the operation fails when the process has no descriptors left.

@@ -149,15 +149,6 @@ func (f *FS) Watch(name string) (func() (int64, error), error) {
 // Reopen does nothing: the file system itself cannot be moved.
 func (f *FS) Reopen() (bool, error) { return false, nil }
 
-// Free returns the number of bytes that can still be written.
-func (f *FS) Free() (free uint64, err error) {
-	err = f.do(OpFree, ".", func() error {
-		free = uint64(max(f.free(), 0)) //nolint:gosec // not negative
-		return nil
-	})
-	return free, err
-}
-
 // Close does nothing: the file system needs no cleanup.
 func (f *FS) Close() error { return nil }
 

@@ -6,9 +6,14 @@ package planted
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
+	"os"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // The alphabets that other tests make secrets of.
@@ -37,73 +42,49 @@ func Chars(r *rand.Rand, alphabet string, n int) string {
 	return string(b)
 }
 
-func run(kind, prefix, alphabet string, n int) Maker {
-	return Maker{kind, len(prefix) + 12, func(r *rand.Rand) string { return prefix + Chars(r, alphabet, n) }}
+func readRuns() (all []Maker) {
+	for row := range strings.SplitSeq(strings.TrimSuffix(runs, ";"), ";") {
+		f := strings.Fields(row)
+		n, err := strconv.Atoi(f[3])
+		if err != nil {
+			panic(err) // programmer: the rows are above
+		}
+		all = append(all, Maker{f[0], len(f[1]) + 12, func(r *rand.Rand) string { return f[1] + Chars(r, alphabets[f[2]], n) }})
+	}
+	return all
 }
 
 func segment(v string) string { return base64.RawURLEncoding.EncodeToString([]byte(v)) }
 
-// Makers make the secrets that must go wherever they stand.
-var Makers = []Maker{
-	run("aws-access-key", "AK"+"IA", upperAlpha+"234567", 16),
-	run("aws-access-key", "AS"+"IA", upperAlpha+"234567", 16),
-	run("github-token", "gh"+"p_", Alnum, 36),
-	run("github-token", "gh"+"o_", Alnum, 36),
-	run("github-token", "gh"+"s_", Alnum, 36),
-	run("github-token", "github"+"_pat_", Alnum+"_", 82),
-	run("gitlab-token", "gl"+"pat-", urlAlphabet, 20),
-	run("slack-token", "xo"+"xb-", digits, 36),
-	run("slack-token", "xo"+"xp-", digits+"-", 46),
-	run("slack-token", "xa"+"pp-1-", upperAlpha+digits, 40),
-	run("stripe-key", "sk"+"_live_", Alnum, 24),
-	run("stripe-key", "sk"+"_test_", Alnum, 24),
-	run("stripe-key", "rk"+"_live_", Alnum, 24),
-	run("stripe-key", "wh"+"sec_", Alnum, 32),
-	run("openai-key", "sk"+"-", Alnum, 48),
-	run("openai-key", "sk"+"-proj-", urlAlphabet, 74),
-	run("anthropic-key", "sk"+"-ant-api03-", urlAlphabet, 93),
-	run("openrouter-key", "sk"+"-or-v1-", Hex, 64),
-	run("google-key", "AI"+"za", urlAlphabet, 35),
-	run("google-token", "ya"+"29.", urlAlphabet, 68),
-	run("google-secret", "GOC"+"SPX-", urlAlphabet, 28),
-	run("twilio-key", "S"+"K", Hex, 32),
-	run("npm-token", "np"+"m_", Alnum, 36),
-	run("pypi-token", "py"+"pi-AgEI", urlAlphabet, 150),
-	run("docker-token", "dckr"+"_pat_", urlAlphabet, 27),
-	run("huggingface-token", "h"+"f_", Alnum, 34),
-	run("notion-token", "sec"+"ret_", Alnum, 43),
-	run("notion-token", "nt"+"n_", Alnum, 46),
-	run("linear-key", "lin"+"_api_", Alnum, 40),
-	run("figma-token", "fi"+"gd_", urlAlphabet, 40),
-	run("atlassian-token", "ATA"+"TT3x", urlAlphabet, 180),
-	run("databricks-token", "da"+"pi", Hex, 32),
-	run("digitalocean-token", "dop"+"_v1_", Hex, 64),
-	run("shopify-token", "shp"+"at_", Hex, 32),
-	run("square-token", "sq0"+"atp-", urlAlphabet, 22),
-	run("mailgun-key", "ke"+"y-", Hex, 32),
-	run("heroku-key", "HRK"+"U-AA", urlAlphabet, 58),
-	run("vault-token", "hv"+"s.", urlAlphabet, 90),
-	run("doppler-token", "dp"+".pt.", Alnum, 43),
-	run("tavily-key", "tv"+"ly-", Alnum, 32),
-	run("posthog-key", "ph"+"c_", Alnum, 43),
-	run("posthog-key", "ph"+"x_", Alnum, 43),
-	run("supabase-token", "sb"+"p_", Hex, 40),
-	run("groq-key", "gs"+"k_", Alnum, 52),
-	run("xai-key", "xa"+"i-", Alnum, 80),
-	run("perplexity-key", "pp"+"lx-", Alnum, 48),
-	run("replicate-token", "r"+"8_", Alnum, 37),
-	run("apify-token", "apify"+"_api_", Alnum, 36),
-	run("firecrawl-key", "f"+"c-", Hex, 32),
-	run("sentry-token", "snt"+"ryu_", Hex, 64),
-	run("newrelic-key", "NR"+"AK-", upperAlpha+digits, 27),
-	run("grafana-token", "gl"+"sa_", Alnum, 41),
-	run("planetscale-token", "pscale"+"_tkn_", urlAlphabet, 43),
-	run("postman-key", "PM"+"AK-", Hex, 59),
-	run("pulumi-token", "pu"+"l-", Hex, 40),
-	run("rubygems-key", "ruby"+"gems_", Hex, 48),
-	run("netlify-token", "nf"+"p_", Alnum, 36),
-	run("brevo-key", "xkey"+"sib-", Hex, 64),
-	run("age-key", "AGE"+"-SECRET-KEY-1", upperAlpha+digits, 58),
+// alphabets are the alphabets of runs by their names.
+var alphabets = map[string]string{
+	"alnum": Alnum, "url": urlAlphabet, "digits": digits, "hex": Hex, "base32": upperAlpha + "234567", "word": Alnum + "_",
+	"dashed": digits + "-", "upper": upperAlpha + digits,
+}
+
+// runs are secrets of a prefix and a number of letters of an alphabet.
+const runs = `aws-access-key AKIA base32 16; aws-access-key ASIA base32 16; github-token ghp_ alnum 36;
+	github-token gho_ alnum 36; github-token ghs_ alnum 36; github-token github_pat_ word 82;
+	gitlab-token glpat- url 20; slack-token xoxb- digits 36; slack-token xoxp- dashed 46;
+	slack-token xapp-1- upper 40; stripe-key sk_live_ alnum 24; stripe-key sk_test_ alnum 24;
+	stripe-key rk_live_ alnum 24; stripe-key whsec_ alnum 32; openai-key sk- alnum 48;
+	openai-key sk-proj- url 74; anthropic-key sk-ant-api03- url 93; openrouter-key sk-or-v1- hex 64;
+	google-key AIza url 35; google-token ya29. url 68; google-secret GOCSPX- url 28; twilio-key SK hex 32;
+	npm-token npm_ alnum 36; pypi-token pypi-AgEI url 150; docker-token dckr_pat_ url 27;
+	huggingface-token hf_ alnum 34; notion-token secret_ alnum 43; notion-token ntn_ alnum 46;
+	linear-key lin_api_ alnum 40; figma-token figd_ url 40; atlassian-token ATATT3x url 180;
+	databricks-token dapi hex 32; digitalocean-token dop_v1_ hex 64; shopify-token shpat_ hex 32;
+	square-token sq0atp- url 22; mailgun-key key- hex 32; heroku-key HRKU-AA url 58; vault-token hvs. url 90;
+	doppler-token dp.pt. alnum 43; tavily-key tvly- alnum 32; posthog-key phc_ alnum 43;
+	posthog-key phx_ alnum 43; supabase-token sbp_ hex 40; groq-key gsk_ alnum 52; xai-key xai- alnum 80;
+	perplexity-key pplx- alnum 48; replicate-token r8_ alnum 37; apify-token apify_api_ alnum 36;
+	firecrawl-key fc- hex 32; sentry-token sntryu_ hex 64; newrelic-key NRAK- upper 27;
+	grafana-token glsa_ alnum 41; planetscale-token pscale_tkn_ url 43; postman-key PMAK- hex 59;
+	pulumi-token pul- hex 40; rubygems-key rubygems_ hex 48; netlify-token nfp_ alnum 36;
+	brevo-key xkeysib- hex 64; age-key AGE-SECRET-KEY-1 upper 58;`
+
+// Makers make the secrets that must be removed everywhere.
+var Makers = append(readRuns(), []Maker{
 	{"sendgrid-key", 15, func(r *rand.Rand) string {
 		return "S" + "G." + Chars(r, urlAlphabet, 22) + "." + Chars(r, urlAlphabet, 43)
 	}},
@@ -119,7 +100,7 @@ var Makers = []Maker{
 	{"jwt", 12, func(r *rand.Rand) string {
 		return segment(`{"alg":"HS256","typ":"JWT"}`) + "." + segment(`{"sub":"`+Chars(r, digits, 10)+`"}`) + "." + Chars(r, urlAlphabet, 42) + "x"
 	}},
-}
+}...)
 
 // Template is a text in which a secret is planted; it need not parse as anything, only hold the secret.
 type Template struct {
@@ -181,4 +162,82 @@ func Leaked(out, secret string) string {
 		}
 	}
 	return ""
+}
+
+// Page is a text that many may write at once, such as a log. The zero value is empty.
+type Page struct {
+	mu   sync.Mutex
+	text strings.Builder // guarded by mu
+}
+
+// Write adds to the text. It never fails.
+func (p *Page) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+// String returns all that was written.
+func (p *Page) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// Files returns the bytes of all files below a folder.
+func Files(dir string) (string, error) {
+	var all strings.Builder
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(root, name)
+		all.Write(b)
+		return err
+	})
+	return all.String(), err
+}
+
+// Secret is a secret that was planted somewhere.
+type Secret struct{ Way, Kind, Text string }
+
+// Sweep finds pieces of many secrets in a text in one pass. They are longer than those of [Leaked], because a ledger is full of digests.
+type Sweep struct {
+	of    map[string]Secret
+	begin []bool // by a digest of the first bytes: nearly all of a text is passed over at little cost
+}
+
+// sweepBytes is the length of a piece.
+const sweepBytes = 12
+
+// NewSweep returns a sweep that looks for nothing yet.
+func NewSweep() *Sweep { return &Sweep{map[string]Secret{}, make([]bool, 1<<20)} }
+
+// Add has it look for a secret.
+func (s *Sweep) Add(secret Secret) {
+	for i := 0; i+sweepBytes <= len(secret.Text); i++ {
+		s.of[secret.Text[i:i+sweepBytes]] = secret
+		s.begin[digest4(secret.Text[i:])] = true
+	}
+}
+
+// Over returns what is left of secrets in a text that is found somewhere: a sentence for each way in which one got there.
+func (s *Sweep) Over(where, text string) (leaks []string) {
+	seen := map[string]bool{}
+	for i := 0; i+sweepBytes <= len(text); i++ {
+		if !s.begin[digest4(text[i:])] {
+			continue
+		}
+		piece := text[i : i+sweepBytes]
+		if p, ok := s.of[piece]; ok && !seen[p.Way] {
+			seen[p.Way] = true
+			leaks = append(leaks, fmt.Sprintf("%s (%s): %s has %q of %q: %s", p.Way, p.Kind, where, piece, p.Text, text[max(0, i-200):min(len(text), i+200)]))
+		}
+	}
+	return leaks
+}
+
+func digest4(s string) uint32 {
+	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24) * 2654435761 >> 12
 }

@@ -16,11 +16,13 @@ func New() (dir string, last ledger.Receipt, key string) {
 	l, err := ledger.Open(dir, ledger.Options{})
 	check(err)
 	for _, code := range []candor.Code{candor.CodeTimeout, candor.CodeNotFound, candor.CodeTimeout} {
-		last, err = l.Append(context.Background(), ledger.EntryOf(candor.ToolFailure(code, "fetch", "")))
+		last, err = l.Append(context.Background(), ledger.EntryOf(candor.New(code, "", candor.WithTool("fetch"))))
 		check(err)
 	}
 	check(l.Close())
-	return dir, last, l.PublicKey()
+	keys, err := ledger.PublicKeys(dir)
+	check(err)
+	return dir, last, keys[0]
 }
 
 func check(err error) {

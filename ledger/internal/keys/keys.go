@@ -2,9 +2,7 @@
 package keys
 
 import (
-	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,8 +10,9 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/internal/notekey"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/internal/storage"
 )
 
 // Keys are the keys of a ledger folder. They do not change while a ledger is open.
@@ -119,9 +118,9 @@ func loadSigner(s storage.Storage) (Keys, error) {
 	if err != nil {
 		return Keys{}, errors.New("loading the signing key: malformed") // the library's error could reveal it
 	}
-	public, err := VerifierOf(line)
+	public, err := notekey.Verifier(line)
 	if err != nil {
-		return Keys{}, err
+		return Keys{}, fmt.Errorf("loading the signing key: %w", err)
 	}
 	k := Keys{Signer: signer, secret: line, Public: public}
 	shown, err := storage.ReadSmall(s.Files(), format.SignerPub, format.MaxKeyFile)
@@ -249,22 +248,4 @@ func keyFileName(public string) string {
 		return "unknown"
 	}
 	return parts[1]
-}
-
-// VerifierOf returns the verifier line of a signer line, which holds the seed of an Ed25519 key.
-func VerifierOf(secret string) (string, error) {
-	parts := strings.SplitN(secret, "+", 5) // PRIVATE+KEY+name+hash+key
-	if len(parts) != 5 {
-		return "", errors.New("loading the signing key: malformed")
-	}
-	raw, err := base64.StdEncoding.DecodeString(parts[4])
-	if err != nil || len(raw) != 1+32 {
-		return "", errors.New("loading the signing key: malformed")
-	}
-	private := ed25519.NewKeyFromSeed(raw[1:])
-	public, err := note.NewEd25519VerifierKey(parts[2], ed25519.PublicKey(private[ed25519.SeedSize:]))
-	if err != nil {
-		return "", fmt.Errorf("loading the signing key: %w", err)
-	}
-	return public, nil
 }

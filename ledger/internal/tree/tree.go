@@ -1,5 +1,4 @@
-// Package tree is the Merkle tree of the writer. The verifier uses a separate implementation, package frontier, so
-// that a mistake in one is found by the other.
+// Package tree is the Merkle tree of a chain, as RFC 6962 defines it.
 package tree
 
 import (
@@ -19,17 +18,30 @@ type Tree struct {
 	Size  uint64
 	edge  [64]tlog.Hash // the first popcount(Size) hashes are used
 	depth int
+
+	// Node, if set, is called with every node as it becomes complete.
+	Node func(level int, n int64, h tlog.Hash)
 }
 
 // Push adds the hash of the next record.
 func (t *Tree) Push(leaf tlog.Hash) {
+	h, level := leaf, 0
+	t.notify(level, t.Size, h)
 	for n := t.Size; n&1 == 1; n >>= 1 {
 		t.depth--
-		leaf = tlog.NodeHash(t.edge[t.depth], leaf)
+		h = nodeHash(t.edge[t.depth], h)
+		level++
+		t.notify(level, n>>1, h)
 	}
-	t.edge[t.depth] = leaf
+	t.edge[t.depth] = h
 	t.depth++
 	t.Size++
+}
+
+func (t *Tree) notify(level int, n uint64, h tlog.Hash) {
+	if t.Node != nil {
+		t.Node(level, int64(n), h) //nolint:gosec // a size has at most 18 digits
+	}
 }
 
 // Root returns the root of the current tree.
@@ -39,12 +51,21 @@ func (t *Tree) Root() tlog.Hash {
 	}
 	h := t.edge[t.depth-1]
 	for i := t.depth - 2; i >= 0; i-- {
-		h = tlog.NodeHash(t.edge[i], h)
+		h = nodeHash(t.edge[i], h)
 	}
 	return h
 }
 
-// Edges returns the edge, whose JSON form entries store.
+// nodeHash is tlog.NodeHash without its allocation.
+func nodeHash(left, right tlog.Hash) tlog.Hash {
+	var both [1 + 2*tlog.HashSize]byte
+	both[0] = 1
+	copy(both[1:], left[:])
+	copy(both[1+tlog.HashSize:], right[:])
+	return sha256.Sum256(both[:])
+}
+
+// Edges returns the edge. Entries store its JSON form.
 func (t *Tree) Edges() []tlog.Hash { return slices.Clone(t.edge[:t.depth]) }
 
 // FromEdges returns the tree of that size with that edge. It checks only the number of the hashes; only a signed root

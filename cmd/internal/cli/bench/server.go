@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/telemetry"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )
@@ -47,7 +47,7 @@ type System interface {
 func (c *Server) Register(cmd *cobra.Command, own string) {
 	c.RegisterState(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&c.dialect, "dialect", own, "format of failures: "+term.JoinWords(dialect.Names()))
+	term.Choice(cmd, &c.dialect, "dialect", own, "format of failures: "+term.JoinWords(dialect.Names()), dialect.Names())
 	flags.StringVar(&c.listen, "listen", "", "serve over HTTP at this address instead of on standard input and output")
 	flags.StringVar(&c.tokenEnv, "token-env", "", "environment variable with the bearer token that clients must send")
 	flags.StringArrayVar(&c.hosts, "host", nil, "host name that HTTP clients may use; may be repeated")
@@ -55,7 +55,6 @@ func (c *Server) Register(cmd *cobra.Command, own string) {
 	c.Logs.Keep.Register(cmd)
 	flags.BoolVar(&c.Logs.JSONLogs, "json-logs", false, "write standard error as JSON lines")
 	flags.BoolVar(&c.Logs.Quiet, "quiet", false, "log only warnings")
-	term.CompleteFlag(cmd, "dialect", dialect.Names())
 }
 
 // Serve opens the state of a system and serves it until the client disconnects or the command is stopped.
@@ -143,14 +142,10 @@ func (c *Server) StartTelemetry(name string, counts *meter.Meter) (served *telem
 	if c.listen != "" {
 		transport = "tcp"
 	}
-	lines := c.Logs.Logger(c.Env.Err)
-	export := telemetry.Start(telemetry.Options{
-		Getenv: c.Env.Getenv, Version: term.ReadBuildInfo().Version, Transport: transport, Counts: counts, Log: lines,
-	})
-	if c.Log = lines; export == nil {
+	var export *telemetry.Export
+	if export, c.Log = service.StartExport(c.Env, transport, counts, c.Logs.Logger(c.Env.Err)); export == nil {
 		return nil, func() {}
 	}
-	c.Log = slog.New(export.Handler(lines.Handler()))
 	return telemetry.NewServed(name, &telemetry.Observer{Export: export}), export.Shutdown
 }
 
@@ -159,16 +154,9 @@ type countOnly struct{ candor.Meter }
 
 // options returns the workbench options for the flags.
 func (c *Server) options() (o workbench.Options, err error) {
-	if !term.MatchFold(dialect.Names(), &c.dialect) {
-		return o, term.Unknown("--dialect", c.dialect, dialect.Names())
-	}
-	if o.Dialect, err = dialect.Lookup(c.dialect); err != nil {
+	o.Dialect = dialect.Must(c.dialect)
+	if o.Token, err = c.Env.Secret("--token-env", c.tokenEnv); err != nil {
 		return o, err
-	}
-	if c.tokenEnv != "" {
-		if o.Token = c.Env.Getenv(c.tokenEnv); o.Token == "" {
-			return o, term.BadInput("export "+c.tokenEnv+" before the start", "--token-env %s: not set", c.tokenEnv)
-		}
 	}
 	if c.listen != "" {
 		if err := term.CheckListen(c.listen, o.Token); err != nil {
@@ -180,24 +168,17 @@ func (c *Server) options() (o workbench.Options, err error) {
 	return o, err
 }
 
-// Meter returns the counters. If the environment enables counters, they include the counts of earlier processes.
+// Meter returns the counters of a server, see [service.OpenMeter].
 func (c *Server) Meter(cmd *cobra.Command, trail string, state *workbench.State) (*meter.Meter, error) {
 	if trail == "" {
-		trail = plug.NoLedger
+		trail = ledgerconfig.NoLedger
 	}
 	getenv := func(name string) string {
 		value := c.Env.Getenv(name)
-		if name == meter.EnvFile && value == "" && c.Exported != "" {
+		if name == "MCP_ERROR_METRICS_FILE" && value == "" && c.Exported != "" {
 			return filepath.Join(state.Dir(), c.Exported)
 		}
 		return value
 	}
-	counts, err := plug.Meter(cmd.Context(), trail, getenv, c.Logs.Logger(c.Env.Err))
-	if err != nil {
-		return nil, term.BadInput("see docs/meter.md", "%s", err)
-	}
-	if counts != nil {
-		return counts, nil
-	}
-	return meter.New(meter.Options{})
+	return service.OpenMeter(cmd.Context(), trail, getenv, c.Logs.Logger(c.Env.Err))
 }

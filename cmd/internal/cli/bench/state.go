@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 )
 
 // StateFlags are the flags for the state, the ledger and the root of a system.
@@ -86,7 +86,7 @@ func (f *StateFlags) OpenState(env *term.Env, system string) (*workbench.State, 
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := ship.Locate(cmp.Or(f.Ledger, env.Getenv(plug.EnvLedger)), noFolder); err != nil {
+	if _, _, err := ship.Locate(cmp.Or(f.Ledger, env.Getenv(ledgerconfig.EnvLedger)), noFolder); err != nil {
 		return nil, service.BadLedger(err)
 	}
 	state, err := workbench.OpenState(dir)
@@ -102,7 +102,7 @@ func (f *StateFlags) StateDir(env *term.Env, system string) (string, error) {
 	if f.State != "" {
 		return term.AbsolutePath(f.State), nil
 	}
-	home, err := plug.StateFolder(env.Getenv)
+	home, err := ledgerconfig.StateFolder(env.Getenv)
 	if err != nil {
 		return "", term.BadInput("name a folder with --state", "%s", term.TrimHint(err))
 	}
@@ -115,10 +115,23 @@ func (f *StateFlags) LedgerDir(env *term.Env, state *workbench.State) string {
 	return dir
 }
 
+// Private returns the folders that no system serves to its clients: its state, its ledger, and the user's state folder, where all ledgers
+// keep their keys and witness copies by default.
+func (f *StateFlags) Private(env *term.Env, state *workbench.State) []string {
+	private := []string{state.Dir()}
+	if home, err := ledgerconfig.StateFolder(env.Getenv); err == nil {
+		private = append(private, term.AbsolutePath(home))
+	}
+	if dir := f.LedgerDir(env, state); dir != "" {
+		private = append(private, dir)
+	}
+	return private
+}
+
 // LedgerPlace returns the folder of the ledger, or "" for --ledger none, and the store that it is shipped to, or nil.
 func (f *StateFlags) LedgerPlace(env *term.Env, state *workbench.State) (dir string, at *fleet.Location) {
-	dir, at, _ = ship.Locate(cmp.Or(f.Ledger, env.Getenv(plug.EnvLedger)), func() (string, error) { return filepath.Join(state.Dir(), "ledger"), nil })
-	if dir == plug.NoLedger {
+	dir, at, _ = ship.Locate(cmp.Or(f.Ledger, env.Getenv(ledgerconfig.EnvLedger)), func() (string, error) { return filepath.Join(state.Dir(), "ledger"), nil })
+	if dir == ledgerconfig.NoLedger {
 		return "", nil
 	}
 	return term.AbsolutePath(dir), at

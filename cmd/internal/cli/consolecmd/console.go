@@ -2,7 +2,6 @@
 package consolecmd
 
 import (
-	"crypto/rand"
 	"log/slog"
 	"os"
 
@@ -21,7 +20,6 @@ type consoleCommand struct {
 	tokenEnv string
 	hosts    []string
 	profiles string
-	reports  string
 	noVerify bool
 }
 
@@ -35,13 +33,13 @@ func New(env *term.Env) *cobra.Command {
 the server said and what the client got, and whether the record is whole. The address of a page has its filters, so that
 it can be sent to a colleague. The ledger may be written at the same time.
 
-By default it listens only on this machine, on a free port, and prints the address. An address that other machines can
-reach needs --token-env; then the token is required for reading too. The token is sent as Authorization: Bearer, or
-typed at /login. It is never part of an address.
+By default it listens only on this machine, on a free port. It prints a link that logs one browser in, once: other
+users of the machine can connect, but read nothing. With --token-env a browser can also log in with the token, and
+programs send it as Authorization: Bearer; an address that other machines can reach needs it. The token is never part
+of an address.
 
 With --profiles the page of a tool proposes rules for answers that are only suspected to be failures, as candor learn
-does, and writes them to DIR/SERVER.yaml after showing the change. That requires the token; without --token-env a new
-one is printed at the start.
+does, and writes them to DIR/SERVER.yaml after showing the change.
 
 DIR is the folder of the ledger; default is the environment variable CANDOR_LEDGER, else candor/ledger in the user's
 state folder. URL is the store that many nodes share: file:DIR, nats://…, tls://… or postgres://…. Then the pages show
@@ -52,7 +50,7 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 an error.`,
 		Example: `  candor console
   candor console ./trail --listen 127.0.0.1:8767
   candor console --ledger file:/srv/fleet
-  candor console --profiles ./profiles --reports ./reports`,
+  candor console --profiles ./profiles`,
 		Args: term.MaxArgs(1, "candor console DIR"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
@@ -60,10 +58,9 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 an error.`,
 	flags := cmd.Flags()
 	flags.StringVar(&c.ledger, "ledger", "", "folder of the ledger, or URL of the store of many nodes; the same as the argument")
 	flags.StringVar(&c.listen, "listen", DefaultListen, "address of the pages; port 0 is a free one")
-	flags.StringVar(&c.tokenEnv, "token-env", "", "environment variable with the token that allows changes")
+	flags.StringVar(&c.tokenEnv, "token-env", "", "environment variable with a token, to log in more than once and for programs")
 	flags.StringArrayVar(&c.hosts, "host", nil, "host name under which browsers may open the pages; may be repeated")
 	flags.StringVar(&c.profiles, "profiles", "", "folder of the profiles to which rules are written; default none")
-	flags.StringVar(&c.reports, "reports", "", "folder with reports of candor probe --format json to show")
 	flags.BoolVar(&c.noVerify, "no-verify", false, "do not verify the ledger at the start")
 	return cmd
 }
@@ -75,7 +72,7 @@ func (c *consoleCommand) run(args []string) error {
 		}
 		args = []string{c.ledger}
 	}
-	o, generated, err := c.options()
+	o, err := c.options()
 	if err != nil {
 		return err
 	}
@@ -89,32 +86,22 @@ func (c *consoleCommand) run(args []string) error {
 	}
 	o.Verify = !c.noVerify
 	return c.serve(ctx, o, func(*Running) error {
-		if generated {
-			c.env.Notify(c.cmd, "token for changes: "+o.Token, "")
-		}
 		<-ctx.Done()
 		return nil
 	})
 }
 
-// options returns the options that the flags set. It reports whether it has generated a token.
-func (c *consoleCommand) options() (o Options, generated bool, err error) {
-	o = Options{Listen: c.listen, Hosts: c.hosts, Reports: c.reports, Log: slog.New(slog.NewTextHandler(c.env.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	if c.tokenEnv != "" {
-		if o.Token = c.env.Getenv(c.tokenEnv); o.Token == "" {
-			return o, false, term.BadInput("export "+c.tokenEnv+" before the start", "--token-env %s: not set", c.tokenEnv)
-		}
-	}
-	for flag, folder := range map[string]string{"--profiles": c.profiles, "--reports": c.reports} {
-		if info, err := os.Stat(folder); folder != "" && (err != nil || !info.IsDir()) {
-			return o, false, term.BadInput("create the folder, or choose another one", "%s %s: not a folder", flag, folder)
-		}
+// options returns the options that the flags set.
+func (c *consoleCommand) options() (o Options, err error) {
+	o = Options{Listen: c.listen, Hosts: c.hosts, Log: slog.New(slog.NewTextHandler(c.env.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	if o.Token, err = c.env.Secret("--token-env", c.tokenEnv); err != nil {
+		return o, err
 	}
 	if c.profiles != "" {
-		o.Profiles = ProfileFolder(term.AbsolutePath(c.profiles))
-		if o.Token == "" {
-			o.Token, generated = rand.Text(), true
+		if info, err := os.Stat(c.profiles); err != nil || !info.IsDir() {
+			return o, term.BadInput("create the folder, or choose another one", "--profiles %s: not a folder", c.profiles)
 		}
+		o.Profiles = ProfileFolder(term.AbsolutePath(c.profiles))
 	}
-	return o, generated, nil
+	return o, nil
 }

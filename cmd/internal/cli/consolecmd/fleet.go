@@ -11,12 +11,12 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/copier"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 )
 
 // storeURL returns the URL of the store of many nodes that the arguments or the environment name, or "".
 func (c *consoleCommand) storeURL(args []string) string {
-	named := c.env.Getenv(plug.EnvLedger)
+	named := c.env.Getenv(ledgerconfig.EnvLedger)
 	if len(args) > 0 {
 		named = args[0]
 	}
@@ -74,14 +74,13 @@ func (c *consoleCommand) serve(ctx context.Context, o Options, do func(*Running)
 	if err != nil {
 		return err
 	}
-	running.AwaitIndex(ctx)
-	c.env.Notify(c.cmd, "console on "+running.Address(), "")
+	c.env.Notify(c.cmd, "console on "+running.Link(), "")
 	return errors.Join(do(running), running.Close(context.Background()))
 }
 
 // mirrorFolder returns the folder of the copy of a store. Its name is a digest of the address, without credentials.
 func (c *consoleCommand) mirrorFolder(at fleet.Location) (string, error) {
-	state, err := plug.StateFolder(c.env.Getenv)
+	state, err := ledgerconfig.StateFolder(c.env.Getenv)
 	if err != nil {
 		return "", err
 	}

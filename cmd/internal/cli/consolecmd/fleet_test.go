@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,10 +20,11 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/copier"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// engine opens the store in a folder, whatever the URL is.
+// engine opens the store in a folder for every URL.
 type engine struct{ dir string }
 
 func (e engine) Open(context.Context, fleet.Location, fleet.OpenOptions) (fleet.Store, error) {
@@ -79,6 +81,7 @@ func shipped(t *testing.T, store, node string, n int) {
 type consoleRun struct {
 	t     *testing.T
 	err   *output
+	http  http.Client // has the cookie of the link
 	stop  context.CancelFunc
 	ended chan error
 }
@@ -106,29 +109,35 @@ func start(t *testing.T, state, store string, args ...string) *consoleRun {
 // page awaits a page that contains a text.
 func (c *consoleRun) page(path, text string) {
 	c.t.Helper()
-	address, body := "", ""
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if found := regexp.MustCompile(`console on (http://\S+)/`).FindStringSubmatch(c.err.String()); found != nil {
-			address = found[1]
-		}
-		if address == "" {
-			continue
-		}
-		req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, address+path, nil)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			continue
-		}
-		data, _ := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		if body = string(data); strings.Contains(body, text) {
-			return
-		}
+	var link []string
+	wait.Until(c.t, "the link", func() bool {
+		link = regexp.MustCompile(`console on ((http://\S+)/login\S+)`).FindStringSubmatch(c.err.String())
+		return link != nil
+	})
+	if c.http.Jar == nil {
+		c.http.Jar, _ = cookiejar.New(nil) // never fails
+		c.get(link[1])
 	}
-	c.t.Fatalf("%s never had %q; it said %s\n%.2000s", path, text, c.err, body)
+	wait.Until(c.t, text+" at "+path, func() bool { return strings.Contains(c.get(link[2]+path), text) })
+}
+
+// get returns the body at an address.
+func (c *consoleRun) get(address string) string {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // only read
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(body)
 }
 
 func (c *consoleRun) end() {

@@ -7,17 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/learncmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/console"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/learn"
 	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
-	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -92,21 +91,13 @@ func (m *ruleMaker) shapes(ctx context.Context, server, tool string) ([]learn.Sh
 	return found.Shapes, nil
 }
 
-// maxProfile is the maximum size of a profile in bytes.
-const maxProfile = 4 << 20
-
 // readProfile returns the text of a profile, or nil if the file does not exist.
 func readProfile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	data, err := config.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxProfile:
-		return nil, fmt.Errorf("%s: not a file, or larger than %d MiB", file, maxProfile>>20)
 	}
-	return os.ReadFile(file)
+	return data, err
 }
 
 // Preview implements [console.RuleMaker].
@@ -160,22 +151,5 @@ func (m *ruleMaker) Write(ctx context.Context, server, tool string, ids []string
 	case change.Added == 0:
 		return change, nil
 	}
-	return change, replace(change.File, []byte(change.After))
-}
-
-// replace writes a file atomically and keeps its permissions. A link stays a link.
-func replace(name string, data []byte) (err error) {
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target
-	}
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(name); err == nil {
-		mode = info.Mode().Perm()
-	}
-	root, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	return durable.WriteFile(root, filepath.Base(name), data, mode)
+	return change, term.ReplaceFile(change.File, []byte(change.After), 0o600)
 }

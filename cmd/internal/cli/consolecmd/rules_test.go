@@ -80,23 +80,3 @@ func TestProfileStaysInItsFolder(t *testing.T) {
 		}
 	}
 }
-
-func TestReportFolderReadsOnlyReports(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "bad.json"), []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link.json")); err != nil {
-		t.Skip("no symbolic links here")
-	}
-	f := &reportFolder{dir: dir}
-	for _, name := range []string{"../x.json", "none.json", "", "bad.txt", "link.json"} {
-		if _, _, err := f.Page(t.Context(), name); err == nil {
-			t.Errorf("%q is a report", name)
-		}
-	}
-	rows, err := f.Reports(t.Context())
-	if err != nil || len(rows) == 0 || rows[0].Error == "" {
-		t.Errorf("the reports are %+v, %v", rows, err)
-	}
-}

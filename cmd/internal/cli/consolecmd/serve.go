@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/console"
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
 	"github.com/candor-mcp/candor/internal/httpguard"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 )
 
 // DefaultListen is an address on this machine with a free port.
@@ -33,15 +34,11 @@ type Options struct {
 	Verify bool // verify the ledger at the start
 	Log    *slog.Logger
 
-	VerifySmall bool // as Verify, if the ledger is small
-
 	Flag, TokenFlag string // names of the flags for errors; "" is --listen and --token-env
-	Temporary       bool   // the ledger is removed at the end
 	Nodes           bool   // Dir has the ledgers of many nodes, each in a folder with its name
 
 	Servers  console.ServerSource // nil if no server runs here
 	Profiles Profiles             // nil offers no rules
-	Reports  string               // folder of reports of candor probe; "" is none
 }
 
 // Running is a console that serves.
@@ -64,15 +61,15 @@ func Start(ctx context.Context, env *term.Env, o Options) (*Running, error) {
 	local := httpguard.IsLoopback(host)
 	if !local && o.Token == "" {
 		return nil, term.BadInput("name the variable that holds a token with "+tokenFlag+", or listen on 127.0.0.1",
-			"%s %s: other machines can connect, and no token is required", flag, o.Listen)
+			"%s %s: other machines can connect, and no token is named", flag, o.Listen)
 	}
-	store, err := failures.Open(o.Dir, failures.Options{NoCache: o.Temporary, Nodes: o.Nodes})
+	store, err := failures.Open(o.Dir, failures.Options{Nodes: o.Nodes})
 	if err != nil {
 		return nil, term.BadInput("name the folder of the ledger", "%s", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
-		store.Close()
+		_ = store.Close() // it was only read
 		return nil, &term.Error{Code: term.ExitUsage, Text: err.Error(), Hint: "stop the process that uses this port, or choose another address with " + flag, Cause: ErrInUse}
 	}
 	r := &Running{store: store, listener: listener}
@@ -81,17 +78,14 @@ func Start(ctx context.Context, env *term.Env, o Options) (*Running, error) {
 		hosts = []string{host}
 	}
 	pages := console.Options{
-		Dir: o.Dir, Failures: store, Token: o.Token, Private: !local, Hosts: hosts, Servers: o.Servers,
+		Dir: o.Dir, Failures: store, Token: o.Token, Hosts: hosts, Servers: o.Servers,
 		Version: term.ReadBuildInfo().Version, Log: o.Log,
 	}
 	if !o.Nodes {
-		pages.WitnessCopies = plug.WitnessCopies(o.Dir, env.Getenv)
+		pages.WitnessCopies = ledgerconfig.WitnessCopies(o.Dir, env.Getenv)
 	}
 	if o.Profiles != nil {
 		pages.Rules = &ruleMaker{dir: o.Dir, profiles: o.Profiles}
-	}
-	if o.Reports != "" {
-		pages.Reports = &reportFolder{dir: o.Reports}
 	}
 	r.handler = console.New(pages)
 	r.server = &http.Server{Handler: r.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
@@ -116,35 +110,6 @@ func (r *Running) serve(ctx context.Context, o Options) {
 	if o.Verify {
 		r.handler.Verify()
 	}
-	if o.VerifySmall {
-		r.jobs.Go(func() { r.verifySmall(ctx) })
-	}
-}
-
-// smallLedger is the size of a ledger that is verified in a fraction of a second.
-const smallLedger = 32 << 20
-
-// verifySmall verifies a small ledger as soon as it was read. A large one would take time from the calls.
-func (r *Running) verifySmall(ctx context.Context) {
-	select {
-	case <-r.store.Ready():
-		if r.store.Progress().Size <= smallLedger {
-			r.handler.Verify()
-		}
-	case <-ctx.Done():
-	}
-}
-
-// readyWait is how long AwaitIndex waits.
-const readyWait = 500 * time.Millisecond
-
-// AwaitIndex waits until the ledger was read, but not long, so that the first page of a small ledger is complete.
-func (r *Running) AwaitIndex(ctx context.Context) {
-	select {
-	case <-r.store.Ready():
-	case <-time.After(readyWait):
-	case <-ctx.Done():
-	}
 }
 
 // Address returns the URL of the pages. For all addresses of the machine it is one that a browser on it can open.
@@ -154,6 +119,12 @@ func (r *Running) Address() string {
 		address = net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
 	}
 	return "http://" + address + "/"
+}
+
+// Link returns the URL that logs one browser in, once. It is printed and not opened: other users of the machine see the
+// arguments of a browser.
+func (r *Running) Link() string {
+	return strings.TrimSuffix(r.Address(), "/") + r.handler.LoginPath()
 }
 
 // shutdownTimeout bounds the time for the last responses.
@@ -173,8 +144,7 @@ func (r *Running) Close(ctx context.Context) error {
 	}
 	r.stop()
 	r.jobs.Wait()
-	r.store.Close()
-	return err
+	return errors.Join(err, r.store.Close())
 }
 
 // Verify verifies the ledger in the background.

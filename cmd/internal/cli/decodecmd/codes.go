@@ -1,7 +1,6 @@
 package decodecmd
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -13,35 +12,33 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/contract"
 )
 
 // codeRow is one code as `candor codes --json` and `candor explain --json` print it.
 type codeRow struct {
-	Symbol    string        `json:"symbol"`
-	Domain    string        `json:"domain"`
-	Number    int           `json:"number"`
-	Class     candor.Class  `json:"class"`
-	Retry     candor.Retry  `json:"retry"`
-	RPC       int           `json:"rpc,omitempty"`
-	Message   string        `json:"message"`
-	Action    string        `json:"action"`
-	Since     string        `json:"since"`
-	Status    candor.Status `json:"-"`
-	State     string        `json:"status"`
-	Successor string        `json:"successor,omitempty"`
-	Aliases   []string      `json:"aliases,omitempty"`
+	Symbol    string       `json:"symbol"`
+	Domain    string       `json:"domain"`
+	Number    int          `json:"number"`
+	Class     candor.Class `json:"class"`
+	Retry     candor.Retry `json:"retry"`
+	RPC       int          `json:"rpc,omitempty"`
+	Message   string       `json:"message"`
+	Action    string       `json:"action"`
+	Since     string       `json:"since"`
+	State     string       `json:"status"`
+	Successor string       `json:"successor,omitempty"`
+	Aliases   []string     `json:"aliases,omitempty"`
 }
 
 func rowOf(c candor.Code) codeRow {
 	row := codeRow{
-		Symbol: c.Symbol(), Domain: c.Domain(), Number: c.Number(), Class: c.Class(), Retry: c.Retry(), Message: c.Sentence(),
-		Action: c.Action(), Since: c.Since(), Status: c.Status(), State: c.Status().String(), Aliases: c.Aliases(),
+		Symbol: c.Symbol(), Domain: c.Domain(), Number: c.Number(), Class: c.Class(), Retry: c.Retry(), Message: c.Info().Sentence,
+		Action: c.Info().Action, Since: c.Info().Since, State: c.Info().Status, Aliases: c.Info().Aliases,
 	}
-	if rpc := c.RPCNumber(); rpc != row.Number {
+	if rpc := c.Info().RPCNumber; rpc != row.Number {
 		row.RPC = rpc
 	}
-	if next := c.Successor(); next.Valid() {
+	if next := c.Info().Successor; next.Valid() {
 		row.Successor = next.String()
 	}
 	return row
@@ -50,7 +47,8 @@ func rowOf(c candor.Code) codeRow {
 // codesCommand has the flags of `candor codes`.
 type codesCommand struct {
 	term.FormatFlag
-	domain, class, status, text string
+	domain, status, text string
+	class                candor.Class
 }
 
 // NewCodes returns `candor codes`.
@@ -72,23 +70,20 @@ With --json the output is one list with one code per line, an object with these 
   message         message
   action          what to do, in words
   since           first release
-  status          ` + term.JoinWords(statusNames()) + `
+  status          ` + term.JoinWords(statuses) + `
   successor       code to use instead, only if it is deprecated
   aliases         other spellings, only if there are some`,
 		Example: `  candor codes --domain github
   candor codes --class rate_limited --json
-  candor codes --grep "not found" --format csv`,
+  candor codes --grep "not found"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(env, cmd) },
 	}
-	c.Register(cmd, "table", "json", "csv", "markdown")
-	cmd.Flags().StringVar(&c.domain, "domain", "", "only this domain, such as github")
-	cmd.Flags().StringVar(&c.class, "class", "", "only this class, such as rate_limited")
-	cmd.Flags().StringVar(&c.status, "status", "", "only this status: "+term.JoinWords(statusNames()))
+	c.Register(cmd, "table", "json")
+	term.Choice(cmd, &c.domain, "domain", "", "only this domain, such as github", domainNames())
+	term.Choice(cmd, &c.class, "class", "", "only this class, such as rate_limited", candor.Classes())
+	term.Choice(cmd, &c.status, "status", "", "only this status: "+term.JoinWords(statuses), statuses)
 	cmd.Flags().StringVar(&c.text, "grep", "", "only codes that contain this text, in any case")
-	term.CompleteFlag(cmd, "domain", domainNames())
-	term.CompleteFlag(cmd, "class", classNames())
-	term.CompleteFlag(cmd, "status", statusNames())
 	return cmd
 }
 
@@ -97,36 +92,21 @@ func (c *codesCommand) run(env *term.Env, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name, got string
-		known     []string
-	}{{"domain", c.domain, domainNames()}, {"class", c.class, classNames()}, {"status", c.status, statusNames()}} {
-		if f.got != "" && !term.ContainsFold(f.known, f.got) {
-			return term.Unknown(f.name, f.got, f.known)
-		}
-	}
 	rows := c.rows()
 	if len(rows) == 0 {
 		env.Notify(cmd, "no code matches", "candor codes without filters lists all")
 	}
-	switch format {
-	case "json":
+	if format == "json" {
 		return writeRowsJSON(env.Out, rows)
-	case "csv":
-		return writeRowsCSV(env.Out, rows)
-	case "markdown":
-		writeRowsMarkdown(env.Out, rows)
-		return nil
-	default:
-		return writeRowsTable(env, rows)
 	}
+	return writeRowsTable(env, rows)
 }
 
 func (c *codesCommand) rows() []codeRow {
 	rows := []codeRow{}
 	for code := range candor.Codes() {
 		row := rowOf(code)
-		if matches(c.domain, row.Domain) && matches(c.class, string(row.Class)) && matches(c.status, row.State) && row.contains(c.text) {
+		if matches(c.domain, row.Domain) && matches(c.class, row.Class) && matches(c.status, row.State) && row.contains(c.text) {
 			rows = append(rows, row)
 		}
 	}
@@ -134,7 +114,7 @@ func (c *codesCommand) rows() []codeRow {
 }
 
 // matches reports whether a word passes a filter; "" passes everything.
-func matches(filter, word string) bool { return filter == "" || strings.EqualFold(filter, word) }
+func matches[T ~string](filter, word T) bool { return filter == "" || filter == word }
 
 func (r *codeRow) contains(text string) bool {
 	all := strings.Join(append([]string{
@@ -145,47 +125,19 @@ func (r *codeRow) contains(text string) bool {
 
 // writeRowsJSON writes one array with one code per line, so that line tools can read it too.
 func writeRowsJSON(w io.Writer, rows []codeRow) error {
-	sep := "[\n"
+	var lines []string
 	for _, row := range rows {
 		data, err := term.MarshalJSON(row)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s%s", sep, data)
-		sep = ",\n"
+		lines = append(lines, "\n"+string(data))
 	}
-	if len(rows) == 0 {
-		fmt.Fprintln(w, "[]")
-		return nil
+	if len(lines) > 0 {
+		lines[len(lines)-1] += "\n"
 	}
-	fmt.Fprintln(w, "\n]")
-	return nil
-}
-
-func writeRowsCSV(w io.Writer, rows []codeRow) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"number", "domain", "symbol", "class", "retry", "after_ms", "rpc", "status", "since", "message", "action", "successor", "aliases"}}
-	for _, r := range rows {
-		records = append(records, []string{
-			strconv.Itoa(r.Number), r.Domain, r.Symbol, string(r.Class), string(r.Retry.Kind()), orBlank(r.Retry.AfterMs()), orBlank(int64(r.RPC)),
-			r.State, r.Since, r.Message, r.Action, r.Successor, strings.Join(r.Aliases, " "),
-		})
-	}
-	return out.WriteAll(records)
-}
-
-func orBlank(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func writeRowsMarkdown(w io.Writer, rows []codeRow) {
-	fmt.Fprint(w, "| number | code | class | retry | sentence |\n|---:|---|---|---|---|\n")
-	for _, r := range rows {
-		fmt.Fprintf(w, "| %d | `%s/%s` | `%s` | %s | %s |\n", r.Number, r.Domain, r.Symbol, r.Class, term.RetryWords(r.Retry), strings.ReplaceAll(r.sentence(), "|", `\|`))
-	}
+	_, err := fmt.Fprintf(w, "[%s]\n", strings.Join(lines, ","))
+	return err
 }
 
 func writeRowsTable(env *term.Env, rows []codeRow) error {
@@ -206,12 +158,12 @@ func writeRowsTable(env *term.Env, rows []codeRow) error {
 
 // sentence returns the message, marked if the code is reserved or deprecated.
 func (r *codeRow) sentence() string {
-	switch r.Status {
-	case candor.StatusReserved:
+	switch r.State {
+	case "reserved":
 		return r.Message + " (reserved)"
-	case candor.StatusDeprecated:
+	case "deprecated":
 		return r.Message + " (deprecated: use " + r.Successor + ")"
-	case candor.StatusActive:
+	case "active":
 	}
 	return r.Message
 }
@@ -224,13 +176,7 @@ func domainNames() []string {
 	return names
 }
 
-func classNames() []string { return term.Strings(candor.Classes()) }
-
-func verdictNames() []string { return term.Strings(contract.Verdicts()) }
-
-func statusNames() []string {
-	return []string{candor.StatusActive.String(), candor.StatusReserved.String(), candor.StatusDeprecated.String()}
-}
+var statuses = []string{"active", "reserved", "deprecated"}
 
 // codeNames returns the names that explain completes: each symbol once, and domain/SYMBOL.
 func codeNames() []string {

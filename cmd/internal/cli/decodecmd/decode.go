@@ -1,4 +1,4 @@
-// Package decodecmd has the commands that read failures and explain codes: decode, translate, codes and explain.
+// Package decodecmd has the commands that read failures and explain codes: decode, preview, translate, codes and explain.
 package decodecmd
 
 import (
@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,7 +50,7 @@ with a confidence: a tool that reads files may return any text.
 Each line of input gives one line of output, with details below it; blank lines are skipped. With --json each line
 is an object with these members, in this order:
 
-  verdict     kind of response: ` + term.JoinWords(verdictNames()) + `
+  verdict     kind of response: ` + term.JoinWords(term.Strings(contract.Verdicts())) + `
   certainty   certain or suspected
   rule        name of the rule that decided
   error       the error in its canonical form, or null if the response is clean
@@ -78,12 +76,10 @@ responses. Errors without a time get that time too.`,
 	}
 	flags := c.cmd.Flags()
 	c.Register(c.cmd, "text", "json")
-	flags.StringVar(&c.dialect, "dialect", "", "dialect of the server: "+term.JoinWords(dialect.Names()))
-	flags.StringVar(&c.failOn, "fail-on", "never", "exit with code 1 if there is one: "+term.JoinWords(failOnValues))
+	term.Choice(c.cmd, &c.dialect, "dialect", "", "dialect of the server: "+term.JoinWords(dialect.Names()), dialect.Names())
+	term.Choice(c.cmd, &c.failOn, "fail-on", "never", "exit with code 1 if there is one: "+term.JoinWords(failOnValues), failOnValues)
 	flags.BoolVar(&c.explain, "explain", false, "also show the evidence for the code of each error")
 	flags.StringVar(&c.at, "at", "", "time of the responses, such as 2026-01-02T15:04:05Z, or now; turns absolute times into delays")
-	term.CompleteFlag(c.cmd, "dialect", dialect.Names())
-	term.CompleteFlag(c.cmd, "fail-on", failOnValues)
 	return c.cmd
 }
 
@@ -94,19 +90,17 @@ func (c *decodeCommand) run(files []string) error {
 	if err != nil {
 		return err
 	}
-	if c.dialect != "" && !term.MatchFold(dialect.Names(), &c.dialect) {
-		return term.Unknown("dialect", c.dialect, dialect.Names())
-	}
-	if !term.MatchFold(failOnValues, &c.failOn) {
-		return term.Unknown("--fail-on", c.failOn, failOnValues)
-	}
 	if c.stamp, err = c.env.ParseTime(c.at); err != nil {
 		return err
 	}
 	c.several = len(files) > 1
 	for _, src := range openSources(c.env, c.cmd, files) {
-		if err := c.readSource(src, format == "json"); err != nil {
+		unreadable, err := src.eachLine(func(l line) error { return c.readLine(src, l, format == "json") })
+		if err != nil && !unreadable {
 			return err
+		}
+		if err != nil {
+			c.report(term.UnreadableFile(err)) // the next one is read
 		}
 	}
 	if c.env.Terminal && format == "text" {
@@ -119,30 +113,6 @@ func (c *decodeCommand) run(files []string) error {
 		return term.Found()
 	default:
 		return nil
-	}
-}
-
-// readSource reads one input. A file that cannot be opened is reported, and the next one is read.
-func (c *decodeCommand) readSource(src source, asJSON bool) error {
-	in, err := src.open()
-	if err != nil {
-		c.report(term.UnreadableFile(err))
-		return nil
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	lines := newLines(in)
-	for {
-		l, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			c.report(term.UnreadableFile(err))
-			return nil
-		}
-		if err := c.readLine(src, l, asJSON); err != nil {
-			return err
-		}
 	}
 }
 
@@ -165,26 +135,27 @@ func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
 	x.Dialect, x.At = c.dialect, c.stamp
 	r := contract.Read(x)
 	if r.Error != nil && r.Error.Ref() == "" {
-		r.Error = r.Error.With(candor.WithRef(RefOf(l.bytes)))
+		r.Error = r.Error.With(candor.WithRef(refOf(l.bytes)))
 	}
 	c.tally.add(r)
 	var evidence []contract.Evidence
 	if c.explain {
-		evidence = contract.Explain(x)
+		evidence = append([]contract.Evidence{}, contract.Explain(x)...)
 	}
-	if asJSON {
-		file := src.name
-		if !c.several {
-			file = ""
-		}
-		line := AppendReading(nil, r, l.number, file)
-		if c.explain {
-			line = appendEvidence(line, evidence)
-		}
-		c.env.Out.Write(append(line, '}', '\n')) //nolint:errcheck // EndLine returns the error
-	} else {
+	if !asJSON {
 		writeReading(c.env, r, src.at(l.number))
 		writeEvidence(c.env, evidence)
+		return c.env.Out.EndLine()
+	}
+	read := newReading(r, l.number)
+	if c.several {
+		read.File = src.name
+	}
+	if evidence != nil {
+		read.Evidence = evidenceRows(evidence)
+	}
+	if err := term.WriteJSONLine(c.env.Out, read); err != nil {
+		return err
 	}
 	return c.env.Out.EndLine()
 }
@@ -209,7 +180,7 @@ var errNoResponse = errors.New("request without response")
 
 // lineError returns the error of a line, or nil if it is a valid record of a malformed message.
 func lineError(text []byte) error {
-	v, err := Parse(bytes.TrimSpace(text))
+	v, err := parse(bytes.TrimSpace(text))
 	if err != nil {
 		return err
 	}
@@ -230,32 +201,44 @@ func malformed(l line) *contract.Exchange {
 	return &contract.Exchange{Response: wire.Parse(bytes.TrimSpace(l.bytes), limits)}
 }
 
-// RefOf returns a correlation id for an error without one. It depends only on the bytes, so that two runs can be compared.
-func RefOf(data []byte) string {
+// refOf returns a correlation id for an error without one. It depends only on the bytes, so that two runs can be compared.
+func refOf(data []byte) string {
 	sum := sha256.Sum256(bytes.TrimSpace(data))
 	return "c-" + hex.EncodeToString(sum[:6])
 }
 
-// AppendReading appends a line of --json without the closing brace. The order of the members is part of the contract.
-func AppendReading(dst []byte, r contract.Reading, number int, file string) []byte {
-	dst = fmt.Appendf(dst, `{"verdict":%q,"certainty":%q,"rule":%q,"error":`, r.Verdict, r.Certainty, r.Rule)
-	if r.Error == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = r.Error.AppendJSON(dst, candor.JSONOptions{})
+// reading is a line of --json. The order of the members is part of the contract.
+type reading struct {
+	Verdict    contract.Verdict     `json:"verdict"`
+	Certainty  contract.Certainty   `json:"certainty"`
+	Rule       string               `json:"rule"`
+	Error      *candor.Error        `json:"error"`
+	Violations []contract.Violation `json:"violations"`
+	Confidence float64              `json:"confidence"`
+	Line       int                  `json:"line"`
+	File       string               `json:"file,omitempty"`
+	Evidence   []evidenceRow        `json:"evidence,omitzero"`
+}
+
+// evidenceRow is the evidence for the code of an error.
+type evidenceRow struct {
+	Kind     string `json:"kind"`
+	Code     string `json:"code"`
+	Strength string `json:"strength"`
+	Why      string `json:"why"`
+	Decided  bool   `json:"decided"`
+}
+
+// newReading returns the reading of a line.
+func newReading(r contract.Reading, number int) reading {
+	return reading{Verdict: r.Verdict, Certainty: r.Certainty, Rule: r.Rule, Error: r.Error,
+		Violations: append([]contract.Violation{}, r.Violations...), Confidence: r.Confidence, Line: number}
+}
+
+func evidenceRows(list []contract.Evidence) []evidenceRow {
+	rows := []evidenceRow{}
+	for _, e := range list {
+		rows = append(rows, evidenceRow{e.Kind, e.Code.Symbol(), e.Strength, e.Why, e.Decided})
 	}
-	dst = append(dst, `,"violations":[`...)
-	for i, v := range r.Violations {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = wire.AppendString(append(dst, `{"rule":`...), v.Rule)
-		dst = wire.AppendString(append(dst, `,"message":`...), v.Message)
-		dst = append(dst, '}')
-	}
-	dst = fmt.Appendf(dst, `],"confidence":%g,"line":%d`, r.Confidence, number)
-	if file != "" {
-		dst = wire.AppendString(append(dst, `,"file":`...), file)
-	}
-	return dst
+	return rows
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/internal/catalogue"
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/similar"
 )
 
 // explainCommand has the flags of `candor explain`.
@@ -34,7 +34,7 @@ of them, the domain candor first, then by number.`,
   candor explain workrail/timeout --wire
   candor explain -32602
   candor explain 2100 --json`,
-		Args:              oneCode,
+		Args:              term.OneArg("code", "candor explain RATE_LIMITED; candor codes lists them all"),
 		ValidArgsFunction: cobra.FixedCompletions(codeNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE:              func(_ *cobra.Command, args []string) error { return c.run(env, args[0]) },
 	}
@@ -43,15 +43,8 @@ of them, the domain candor first, then by number.`,
 	return cmd
 }
 
-func oneCode(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return term.BadInput("candor explain RATE_LIMITED; candor codes lists them all", "give exactly one code, not %d", len(args))
-	}
-	return nil
-}
-
 func (c *explainCommand) run(env *term.Env, asked string) error {
-	asked = strings.ReplaceAll(strings.TrimSpace(asked), minusSign, "-")
+	asked = strings.ReplaceAll(strings.TrimSpace(asked), "\u2212", "-") // a minus sign, as in texts
 	if number, err := strconv.Atoi(asked); err == nil {
 		if about, ok := aboutRPC(number); ok {
 			return c.explainRPC(env, number, about)
@@ -79,23 +72,29 @@ func (c *explainCommand) run(env *term.Env, asked string) error {
 	return nil
 }
 
-// sharedBy returns the codes with this symbol and then those with this alias, each in the order of their numbers.
+// sharedBy returns the codes with this symbol and then those with this alias, each in the order of their numbers but that of the domain
+// candor first.
 func sharedBy(symbol string) []candor.Code {
-	var bySymbol, byAlias []candor.Code
+	var own, bySymbol, byAlias []candor.Code
 	for code := range candor.Codes() {
-		if code.Symbol() == symbol {
-			bySymbol = append(bySymbol, code)
-		} else if slices.Contains(code.Aliases(), symbol) {
+		isAlias := slices.Contains(code.Info().Aliases, symbol)
+		switch {
+		case code.Symbol() != symbol && !isAlias:
+		case code.Domain() == "candor":
+			own = append(own, code)
+		case isAlias:
 			byAlias = append(byAlias, code)
+		default:
+			bySymbol = append(bySymbol, code)
 		}
 	}
-	return append(bySymbol, byAlias...)
+	return slices.Concat(own, bySymbol, byAlias)
 }
 
 // findCodes returns the code of that name or number, or all codes that share the symbol.
 func findCodes(asked string) ([]candor.Code, error) {
 	if shared := sharedBy(strings.ToUpper(asked)); len(shared) > 0 {
-		return ownFirst(shared), nil
+		return shared, nil
 	}
 	code, err := candor.ParseCode(asked)
 	if err == nil {
@@ -109,19 +108,6 @@ func findCodes(asked string) ([]candor.Code, error) {
 		hint = "did you mean " + term.JoinWords(near) + "? " + hint
 	}
 	return nil, term.BadInput(hint, "%s", err)
-}
-
-// ownFirst sorts the code of the domain candor first and keeps the others in order.
-func ownFirst(codes []candor.Code) []candor.Code {
-	slices.SortStableFunc(codes, func(a, b candor.Code) int { return foreign(a) - foreign(b) })
-	return codes
-}
-
-func foreign(c candor.Code) int {
-	if c.Domain() == "candor" {
-		return 0
-	}
-	return 1
 }
 
 func rangeHint(number int) string {
@@ -143,7 +129,7 @@ func nearCodes(asked string) []string {
 	for c := range candor.Codes() {
 		names = append(names, name(c))
 	}
-	return near.Typed(asked, names)
+	return similar.Typed(asked, names)
 }
 
 // writeText prints the explanation of a code.
@@ -157,7 +143,7 @@ func (c *explainCommand) writeText(env *term.Env, code candor.Code) {
 		}
 	}
 	line("do", row.Action)
-	line("class", string(row.Class)+": "+classWords(row.Class))
+	line("class", string(row.Class)+": "+catalogue.ClassMeaning(string(row.Class)))
 	line("retry", row.Retry.String()+": "+retrySentence(row.Retry))
 	line("number", numberWords(&row))
 	line("status", row.State+", since "+row.Since)
@@ -174,16 +160,6 @@ func numberWords(row *codeRow) string {
 		return strconv.Itoa(row.Number)
 	}
 	return fmt.Sprintf("%d, and %d in a JSON-RPC error", row.Number, row.RPC)
-}
-
-// classWords returns the action for a class.
-func classWords(class candor.Class) string {
-	for _, c := range catalogue.Classes() {
-		if c.Name == string(class) {
-			return c.Do
-		}
-	}
-	return ""
 }
 
 func retrySentence(r candor.Retry) string {
@@ -211,32 +187,20 @@ type explained struct {
 
 func (c *explainCommand) writeJSON(env *term.Env, code candor.Code) error {
 	row := rowOf(code)
-	out := explained{codeRow: row, ClassMeaning: classWords(row.Class), RetryMeaning: retrySentence(row.Retry), Page: pageOf(code)}
+	out := explained{codeRow: row, ClassMeaning: catalogue.ClassMeaning(string(row.Class)), RetryMeaning: retrySentence(row.Retry), Page: pageOf(code)}
 	if c.wire {
 		out.Wire = wiresOf(code)
 	}
 	return term.WriteJSONLine(env.Out, out)
 }
 
-// EscapeNegativeNumbers makes `explain -32602` work: it replaces the hyphen, which would begin a flag, by a minus sign, which explain
-// accepts.
-func EscapeNegativeNumbers(args []string) []string {
-	out := append([]string(nil), args...)
-	explain := false
-	for i, arg := range out {
-		if arg == "--" {
-			break
-		}
-		if explain && isNegative(arg) {
-			out[i] = minusSign + arg[1:]
-		}
-		explain = explain || arg == "explain"
+// NegativeNumberLast makes `explain -32602` work: it moves the number, which would begin a flag, behind a --.
+func NegativeNumberLast(args []string) []string {
+	at := slices.IndexFunc(args, func(arg string) bool {
+		return len(arg) > 1 && arg[0] == '-' && strings.Trim(arg[1:], "0123456789") == ""
+	})
+	if at < 0 || !slices.Contains(args[:at], "explain") || slices.Contains(args, "--") {
+		return args
 	}
-	return out
-}
-
-const minusSign = "\u2212"
-
-func isNegative(arg string) bool {
-	return len(arg) > 1 && arg[0] == '-' && strings.Trim(arg[1:], "0123456789") == ""
+	return slices.Concat(args[:at], args[at+1:], []string{"--", args[at]})
 }

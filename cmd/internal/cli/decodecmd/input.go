@@ -1,6 +1,7 @@
 package decodecmd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -46,6 +48,48 @@ func (s source) at(number int) string {
 		return fmt.Sprintf("line %d", number)
 	}
 	return fmt.Sprintf("%s: line %d", s.name, number)
+}
+
+// maxLine bounds one line.
+const maxLine = 16 << 20
+
+// line is one line of input.
+type line struct {
+	bytes   []byte // without the line end and a byte order mark at the beginning of the input; valid until the next line
+	number  int    // from 1, blank lines included
+	tooLong bool   // bytes is only its beginning
+}
+
+// eachLine calls do with each line that is not blank, until do returns an error. unreadable reports whether the error is one of reading.
+func (s source) eachLine(do func(line) error) (unreadable bool, err error) {
+	in, err := s.open()
+	if err != nil {
+		return true, err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	lines := framing.NewLineReader(in, wire.Limits{MaxBytes: maxLine})
+	for {
+		next, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return true, err
+		}
+		l := line{bytes: next.Bytes, number: next.Number, tooLong: next.Flaw != wireflaw.None}
+		if l.tooLong {
+			l.bytes = next.Head
+		}
+		if l.number == 1 {
+			l.bytes = bytes.TrimPrefix(l.bytes, []byte("\ufeff")) // byte order mark
+		}
+		if len(l.bytes) == 0 {
+			continue
+		}
+		if err := do(l); err != nil {
+			return false, err
+		}
+	}
 }
 
 // whyNotJSON describes why text is not JSON, with a hint. It never quotes the text.

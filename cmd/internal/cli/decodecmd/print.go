@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
 // writeReading prints a verdict: one line if the response is clean, else a block.
@@ -42,7 +42,7 @@ func writeCard(out io.Writer, p term.Colors, e *candor.Error, indent string) {
 	}
 	row("code", p.Bold(e.Code().Symbol())+" "+p.Faint(fmt.Sprintf("(%s %d)", e.Code().Domain(), e.Code().Number())))
 	row("says", e.Message())
-	row("class", string(e.Class())+": "+classWords(e.Class()))
+	row("class", string(e.Class())+": "+catalogue.ClassMeaning(string(e.Class())))
 	row("retry", term.RetryWords(e.Retry()))
 	for _, issue := range e.Details().Issues() {
 		row("field", IssueWords(issue))
@@ -110,20 +110,4 @@ func writeEvidence(env *term.Env, evidence []contract.Evidence) {
 		}
 		fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad("why", 6)), line)
 	}
-}
-
-// appendEvidence appends the member "evidence" to a line of --json.
-func appendEvidence(dst []byte, evidence []contract.Evidence) []byte {
-	dst = append(dst, `,"evidence":[`...)
-	for i, e := range evidence {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = wire.AppendString(append(dst, `{"kind":`...), e.Kind)
-		dst = wire.AppendString(append(dst, `,"code":`...), e.Code.Symbol())
-		dst = wire.AppendString(append(dst, `,"strength":`...), e.Strength)
-		dst = wire.AppendString(append(dst, `,"why":`...), e.Why)
-		dst = fmt.Appendf(dst, `,"decided":%t}`, e.Decided)
-	}
-	return append(dst, ']')
 }

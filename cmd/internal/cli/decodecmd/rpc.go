@@ -64,7 +64,7 @@ func aboutRPC(number int) (about rpcNumber, ok bool) {
 func codesOf(rpc int) []candor.Code {
 	var out []candor.Code
 	for c := range candor.Codes() {
-		if c.RPCNumber() == rpc {
+		if c.Info().RPCNumber == rpc {
 			out = append(out, c)
 		}
 	}
@@ -99,7 +99,7 @@ func (c *explainCommand) explainRPC(env *term.Env, number int, about rpcNumber) 
 		fmt.Fprintf(env.Out, "\nCodes with this number:\n")
 	}
 	for _, code := range codes {
-		fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad(code.String(), 34)), code.Sentence())
+		fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad(code.String(), 34)), code.Info().Sentence)
 	}
 	return nil
 }

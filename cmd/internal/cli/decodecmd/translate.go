@@ -1,10 +1,9 @@
 package decodecmd
 
 import (
+	"bytes"
 	"errors"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -21,14 +21,12 @@ type translateCommand struct {
 	env *term.Env
 	cmd *cobra.Command
 
-	from, to, pattern, at string
-	asJSON, digestRoot    bool
+	from, to, at string
 
 	source  dialect.Dialect // nil: detect for each value
 	target  dialect.Dialect
-	options dialect.Options
-	stamp   time.Time // of --at
-	broken  bool      // some value could not be translated
+	options dialect.Options // Now is --at or the time of the start
+	broken  bool            // some value could not be translated
 }
 
 // NewTranslate returns `candor translate`.
@@ -36,56 +34,33 @@ func NewTranslate(env *term.Env) *cobra.Command {
 	c := &translateCommand{env: env}
 	c.cmd = &cobra.Command{
 		Use:   "translate --to DIALECT [FILE]",
-		Short: "Rewrite errors from one dialect into another without loss",
-		Long: `Read errors in one dialect and write them in another, one per line. The input is a stream of JSON values,
-one per line or spread over several: bare envelopes, MCP results, JSON-RPC responses or problem documents.
-Without FILE standard input is read.
+		Short: "Rewrite errors from one dialect into another",
+		Long: `Read errors in one dialect, one JSON value per line, and write them in another. A value is a bare envelope, an MCP
+result, a JSON-RPC response or a problem document. Without FILE standard input is read.
 
-The output is the whole carrier: an MCP result, a JSON-RPC error, or a document. Fields that a dialect cannot
-express are added beside it, so that A to B to A gives A back.
-
-All other parts of the carrier are kept byte for byte and not redacted: other members of the response, of the
-result, of the error and of _meta, and other content blocks. In another kind of carrier they are stored under
-"` + CarrierKey + `", a member of _meta, of data or of the document, and translating back restores them. The
-envelope is repeated in structuredContent for system-error and dual, as their servers do, and for other dialects if
-the input did so. A tool's own structuredContent is not changed.
+The output is an MCP result, a JSON-RPC error or a document. The error and the id of the response are kept; other
+members of the response, of the result and of _meta, and other content blocks, are not. The envelope is repeated in
+structuredContent for system-error and dual, as their servers do.
 
 With --from auto, the default, the dialect of each value is detected. A response in no dialect is translated if the
 protocol's own fields mark it as a failure. An error without a correlation id or time gets them. DEBUG_STACK and
 MCP_ERRORS_VERBOSE control whether stacks are kept.
 
 The output is not meant for others: workspace_root is written as a path in every dialect, where a server would
-write a digest. Use --digest-root before you share it.
+write a digest.
 
 A value that cannot be translated is reported with its line; the others are written.
 
 Dialects: ` + strings.Join(dialect.Names(), ", "),
 		Example: `  candor translate --to rpc < tool-errors.jsonl
-  candor translate --from system-error --to tool-error envelope.json
-  candor translate --to dual --pattern B envelope.json`,
-		Args: atMostOneFile,
+  candor translate --from system-error --to tool-error envelope.json`,
+		Args: term.MaxArgs(1, "join them: cat FILE… | candor translate"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
-	flags := c.cmd.Flags()
-	flags.StringVar(&c.from, "from", "auto", "dialect of the input, or auto")
-	flags.StringVar(&c.to, "to", "", "dialect of the output")
-	flags.StringVar(&c.pattern, "pattern", "auto", "pattern of the dual dialect: "+term.JoinWords(patternNames))
-	flags.StringVar(&c.at, "at", "", "time for errors without one, such as 2026-01-02T15:04:05Z; default now")
-	flags.BoolVar(&c.digestRoot, "digest-root", false, "write the digest of workspace_root instead of the path")
-	flags.BoolVar(&c.asJSON, "json", false, "accepted for consistency; the output is always JSON")
-	term.CompleteFlag(c.cmd, "from", append([]string{"auto"}, dialect.Names()...))
-	term.CompleteFlag(c.cmd, "to", dialect.Names())
-	term.CompleteFlag(c.cmd, "pattern", patternNames)
+	term.Choice(c.cmd, &c.from, "from", "auto", "dialect of the input, or auto", append([]string{"auto"}, dialect.Names()...))
+	term.Choice(c.cmd, &c.to, "to", "", "dialect of the output", dialect.Names())
+	c.cmd.Flags().StringVar(&c.at, "at", "", "time for errors without one, such as 2026-01-02T15:04:05Z; default now")
 	return c.cmd
-}
-
-var patternNames = []string{"auto", "A", "B"}
-
-func atMostOneFile(_ *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return term.BadInput("join them: cat FILE… | candor translate", "give at most one file, not %d", len(args))
-	}
-	return nil
 }
 
 func (c *translateCommand) run(files []string) error {
@@ -93,23 +68,12 @@ func (c *translateCommand) run(files []string) error {
 		return err
 	}
 	src := openSources(c.env, c.cmd, files)[0]
-	in, err := src.open()
-	if err != nil {
+	unreadable, err := src.eachLine(func(l line) error { return c.one(src, l) })
+	switch {
+	case unreadable:
 		return term.UnreadableFile(err)
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	values := newValues(in)
-	for {
-		v, err := values.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return term.UnreadableFile(err)
-		}
-		if err := c.one(src, v); err != nil {
-			return err
-		}
+	case err != nil:
+		return err
 	}
 	if c.broken {
 		return term.AlreadyReported()
@@ -119,145 +83,115 @@ func (c *translateCommand) run(files []string) error {
 
 // prepare reads the flags and the environment once.
 func (c *translateCommand) prepare() error {
-	names := dialect.Names()
 	if c.to == "" {
-		return term.BadInput("candor translate --to rpc; one of "+strings.Join(names, ", "), "--to: missing")
+		return term.BadInput("candor translate --to rpc; one of "+strings.Join(dialect.Names(), ", "), "--to: missing")
 	}
-	var err error
-	if c.target, err = dialect.Lookup(c.to); err != nil {
-		return term.Unknown("--to", c.to, names)
-	}
+	c.target = dialect.Must(c.to)
 	if c.from != "auto" {
-		if c.source, err = dialect.Lookup(c.from); err != nil {
-			return term.Unknown("--from", c.from, append([]string{"auto"}, names...))
-		}
+		c.source = dialect.Must(c.from)
 	}
 	policy, err := candor.ParseStackPolicy(c.env.Getenv("DEBUG_STACK"), c.env.Getenv("MCP_ERRORS_VERBOSE"))
 	if err != nil {
 		return term.BadInput("unset the variable to omit stacks", "%s", err)
 	}
-	c.options = dialect.Options{Stack: policy, PlainRoot: !c.digestRoot}
-	switch strings.ToUpper(c.pattern) {
-	case "A":
-		c.options.Pattern = dialect.PatternA
-	case "B":
-		c.options.Pattern = dialect.PatternB
-	case "AUTO":
-	default:
-		return term.Unknown("--pattern", c.pattern, patternNames)
+	now, err := c.env.ParseTime(c.at)
+	if now.IsZero() {
+		now = c.env.Now()
 	}
-	if c.cmd.Flags().Changed("pattern") && c.target.Name() != "dual" {
-		return term.BadInput("leave it out, or use --to dual", "--pattern: dialect %s has no patterns, only dual has", c.target.Name())
-	}
-	c.stamp, err = c.env.ParseTime(c.at)
+	c.options = dialect.Options{Stack: policy, PlainRoot: true, NoOutputSchema: mirrors(c.target), Now: now}
 	return err
 }
 
-// one translates one value, or reports its error.
-func (c *translateCommand) one(src source, v value) error {
-	text, err := c.rewrite(v)
+// mirrors reports whether servers of a dialect repeat the envelope in structuredContent.
+func mirrors(d dialect.Dialect) bool {
+	return d.Name() == "system-error" || d.Name() == "dual" || d.Name() == "dual-unified"
+}
+
+// one translates one line, or reports its error.
+func (c *translateCommand) one(src source, l line) error {
+	text, err := c.rewrite(l)
 	if err != nil {
 		c.broken = true
 		_ = c.env.Out.Flush() // Output keeps the error
-		c.env.Report(c.cmd, c.explain(src, v, err))
+		c.env.Report(c.cmd, explain(src.at(l.number), l, err))
 		return nil
 	}
 	c.env.Out.Write(framing.AppendLine(nil, text)) //nolint:errcheck // EndLine returns the error
 	return c.env.Out.EndLine()
 }
 
-// rewrite reads an error with its carrier and returns both in the target dialect.
-func (c *translateCommand) rewrite(v value) ([]byte, error) {
-	if v.err != nil {
-		return nil, v.err
+// rewrite returns the error of a line in the target dialect.
+func (c *translateCommand) rewrite(l line) ([]byte, error) {
+	if l.tooLong {
+		return nil, wire.Malformation{Flaw: wireflaw.TooLarge, Offset: maxLine}
 	}
-	var held carrier
-	v.json, held = takeRecord(v.json)
-	e, from, err := c.read(v)
+	v, err := parse(bytes.TrimSpace(l.bytes))
 	if err != nil {
 		return nil, err
 	}
-	held.look(v.json, from, e)
-	if id, ok := idOf(v.json); ok {
-		held.id = id
-	}
-	if c.digestRoot { // system-error writes the path whatever the options are
-		at := e.CallInfo()
-		at.WorkspaceRoot = candor.RootDigest(at.WorkspaceRoot)
-		e = e.With(candor.WithCallInfo(at))
+	e, err := c.read(v)
+	if err != nil {
+		return nil, err
 	}
 	o := c.options
-	o.Now = c.clock()
-	text, err := held.write(c.target, e, o)
-	if err != nil {
-		why, _ := whyNotJSON(err, nil)
-		return nil, term.BadInput("remove it, or choose a dialect with the same kind of carrier", "the members beside the error cannot be kept: the output would be %s", why)
-	}
-	return text, nil
+	o.ID, o.Response = idOf(v)
+	return c.target.Write(nil, e, o), nil
 }
 
-func (c *translateCommand) clock() time.Time {
-	if c.stamp.IsZero() {
-		return c.env.Now()
-	}
-	return c.stamp
+// parse parses a JSON value. Lone surrogates are allowed.
+func parse(text []byte) (wire.Value, error) {
+	return wire.ParseValue(text, wire.Limits{AllowLoneSurrogates: true})
 }
 
 // explain adds the line and a next step to an error.
-func (c *translateCommand) explain(src source, v value, err error) *term.Error {
-	at := src.at(v.line)
-	if v.err != nil {
-		why, _ := whyNotJSON(v.err, v.raw)
-		return term.BadInput("give a stream of JSON values", "%s: %s", at, why)
+func explain(at string, l line, err error) *term.Error {
+	if flaw := (wire.Malformation{}); errors.As(err, &flaw) {
+		why, hint := whyNotJSON(err, l.bytes)
+		return term.BadInput(hint, "%s: %s", at, why)
 	}
-	var e *term.Error
-	if errors.As(err, &e) {
-		return term.BadInput(e.Hint, "%s: %s", at, e.Text)
-	}
-	var refused *dialect.ReadError
-	if errors.As(err, &refused) {
+	if refused := (*dialect.ReadError)(nil); errors.As(err, &refused) {
 		return term.BadInput(refused.Hint, "%s: reading %s: %s", at, refused.Dialect, refused.Problem)
 	}
-	return term.BadInput("candor decode shows what it is", "%s: %s", at, err)
+	return term.BadInput("candor decode shows its form", "%s: %s", at, err)
 }
 
-// read returns the error and its dialect, which may be nil.
-func (c *translateCommand) read(v value) (*candor.Error, dialect.Dialect, error) {
+// read returns the error in a value.
+func (c *translateCommand) read(v wire.Value) (*candor.Error, error) {
 	from := c.source
 	if from == nil {
-		from, _ = dialect.Detect(v.json)
+		from, _ = dialect.Detect(v)
 	}
-	if from == nil || c.source == nil && IsBareNumber(from, v.json) {
-		e, err := readForeign(v.json)
-		return c.complete(e, v), nil, err
+	if from == nil || c.source == nil && isBareNumber(from, v) {
+		e, err := readForeign(v)
+		return c.complete(e, v), err
 	}
-	e, err := from.Read(v.json)
+	e, err := from.Read(v)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if _, whole := dialect.Embedded(v.json); whole || from.Carrier() == dialect.CarrierDocument || from.Name() == "candor" {
-		return e, from, nil // canonical: nothing is added
+	if _, whole := dialect.Embedded(v); whole || from.Name() == "problem" || from.Name() == "candor" {
+		return e, nil // canonical: nothing is added
 	}
-	return c.complete(e, v), from, nil
+	return c.complete(e, v), nil
 }
 
-// IsBareNumber reports whether v is a JSON-RPC error without a symbol. Every server sends those, so they do not identify a dialect;
+// isBareNumber reports whether v is a JSON-RPC error without a symbol. Every server sends those, so they do not identify a dialect;
 // package contract classifies them, as in decode.
-func IsBareNumber(d dialect.Dialect, v wire.Value) bool {
+func isBareNumber(d dialect.Dialect, v wire.Value) bool {
 	_, whole := dialect.Embedded(v)
-	return d.Carrier() == dialect.CarrierRPCError && !whole && v.Path("jsonrpc").Present() && !v.Path("error", "data", "symbol").Present()
+	return d.Name() == "rpc" && !whole && v.Path("jsonrpc").Present() && !v.Path("error", "data", "symbol").Present()
 }
 
 // complete adds a correlation id and a time to an error without them.
-func (c *translateCommand) complete(e *candor.Error, v value) *candor.Error {
+func (c *translateCommand) complete(e *candor.Error, v wire.Value) *candor.Error {
 	if e == nil {
 		return nil
 	}
 	if e.Ref() == "" {
-		e = e.With(candor.WithRef(RefOf(v.raw)))
+		e = e.With(candor.WithRef(refOf(v.Raw())))
 	}
 	if e.Time().IsZero() {
-		e = e.With(candor.WithTime(c.clock()))
+		e = e.With(candor.WithTime(c.options.Now))
 	}
 	return e
 }
@@ -265,8 +199,8 @@ func (c *translateCommand) complete(e *candor.Error, v value) *candor.Error {
 // readForeign reads a response that is in no dialect. It translates only certain failures, because a translation does not show doubt.
 func readForeign(v wire.Value) (*candor.Error, error) {
 	raw := v.Raw()
-	if v.Path("content").Present() && v.Path("isError").Present() { // a result without its response
-		raw = append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), raw...), '}')
+	if isResult(v) && v.Path("isError").Present() {
+		raw = asResponse(raw)
 	}
 	x, err := contract.ParseExchange(raw)
 	if err != nil {
@@ -277,6 +211,16 @@ func readForeign(v wire.Value) (*candor.Error, error) {
 		return r.Error, nil
 	}
 	return nil, errors.New("not an error in any dialect, and not a response that is marked as failed")
+}
+
+// isResult reports whether v is the result of a tool without its response.
+func isResult(v wire.Value) bool {
+	return v.Path("content").Present() && !v.Path("jsonrpc").Present()
+}
+
+// asResponse returns the response with a result.
+func asResponse(result []byte) []byte {
+	return append(append([]byte(`{"jsonrpc":"2.0","id":0,"result":`), result...), '}')
 }
 
 // idOf returns the id of a JSON-RPC response, and whether there is one.

@@ -5,18 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/cli/consolecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/mcpclient"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 	"github.com/candor-mcp/candor/wire"
@@ -40,6 +44,9 @@ var demoScenes = []demoScene{
 	{Title: "A tool never answers", Tool: "export_report", Arguments: `{}`, Silent: true},
 }
 
+// demoTimeout is the time limit of calls that are answered at once.
+const demoTimeout = 10 * time.Second
+
 // demoDeadline is the time limit of the tool that never answers.
 const demoDeadline = 400 * time.Millisecond
 
@@ -47,11 +54,12 @@ const demoDeadline = 400 * time.Millisecond
 type demoStage struct {
 	env     *term.Env
 	p       term.Colors
-	through *demoClient
+	through *mcpclient.Client
 }
 
-// demoStory runs the scenes. When it returns, all its processes have ended and all its files are removed.
-func demoStory(ctx context.Context, env *term.Env, asJSON, slowly bool) (err error) {
+// demoStory runs the scenes, and then the proof, or the console until the context ends. When it returns, all its processes have ended
+// and all its files are removed.
+func demoStory(ctx context.Context, cmd *cobra.Command, env *term.Env, o options) (err error) {
 	dir, err := os.MkdirTemp("", "candor-demo-")
 	if err != nil {
 		return fmt.Errorf("making a folder for the demo: %w", err)
@@ -61,15 +69,40 @@ func demoStory(ctx context.Context, env *term.Env, asJSON, slowly bool) (err err
 	if err != nil {
 		return err
 	}
-	counts, err := demoPlay(ctx, env, self, dir, asJSON, slowly)
-	if err != nil || asJSON {
+	if o.console {
+		running, err := consolecmd.Start(ctx, env, consolecmd.Options{Dir: dir, Listen: consolecmd.DefaultListen, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		env.Notify(cmd, "console on "+running.Link(), "")
+		_, err = demoPlay(ctx, env, self, dir, o)
+		if err == nil {
+			err = showUntilDone(ctx, env, running, o.json)
+		}
+		return errors.Join(err, running.Close(context.Background()))
+	}
+	counts, err := demoPlay(ctx, env, self, dir, o)
+	if err != nil || o.json {
 		return err
 	}
 	return demoProof(env, env.Colors(), dir, counts)
 }
 
+// showUntilDone verifies the ledger in the console and leaves it open until the context ends.
+func showUntilDone(ctx context.Context, env *term.Env, running *consolecmd.Running, asJSON bool) error {
+	running.Verify()
+	if !asJSON {
+		fmt.Fprintf(env.Out, "\nThe failures are on %s until Ctrl-C.\n", running.Address())
+	}
+	if err := env.Out.Flush(); err != nil { // also to a file: the command does not end by itself
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
 // demoPlay starts the gateway, runs the scenes and stops the gateway.
-func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slowly bool) (counts *meter.Meter, err error) {
+func demoPlay(ctx context.Context, env *term.Env, self, dir string, o options) (counts *meter.Meter, err error) {
 	record, err := ledger.Open(dir, ledger.Options{Instance: "demo", WitnessCopy: filepath.Join(dir, "checkpoints")})
 	if err != nil {
 		return nil, err
@@ -87,19 +120,20 @@ func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slow
 		Rules: rules, Ledger: record, Meter: counts,
 	})
 	s := &demoStage{env: env, p: env.Colors()}
-	defer s.start(ctx, up, self)()
-	if err := s.through.hello(); err != nil {
+	end, err := s.start(ctx, up, self)
+	defer end()
+	if err != nil {
 		return nil, err
 	}
-	if !asJSON {
+	if !o.json {
 		fmt.Fprintf(env.Out, "%s\n%s\n\n", s.p.Bold("An agent, a bad MCP server, and Candor between them."),
 			"Each call is made twice: to the server alone, and through the gateway.")
 	}
 	for i, scene := range demoScenes {
-		if err := s.play(ctx, self, i, scene, asJSON); err != nil {
+		if err := s.play(ctx, self, i, scene, o.json); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(env.Out.EndLine(), demoPause(ctx, slowly)); err != nil {
+		if err := errors.Join(env.Out.EndLine(), demoPause(ctx, env.Terminal && !o.once && !o.json)); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +152,7 @@ func demoPause(ctx context.Context, slowly bool) error {
 }
 
 // start starts the server behind the gateway and returns a function that stops both.
-func (s *demoStage) start(ctx context.Context, up *gateway.Upstream, self string) func() {
+func (s *demoStage) start(ctx context.Context, up *gateway.Upstream, self string) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	fromAgent, toGateway := io.Pipe()
 	fromGateway, toAgent := io.Pipe()
@@ -129,49 +163,64 @@ func (s *demoStage) start(ctx context.Context, up *gateway.Upstream, self string
 		_, err := stdio.Wrap(ctx, up, stdio.Streams{In: fromAgent, Out: toAgent}, child)
 		_ = toAgent.CloseWithError(err)
 	}()
-	s.through = newDemoClient(toGateway, fromGateway)
+	s.through, err = newClient(ctx, mcpclient.NewPipe(fromGateway, toGateway, 0))
 	return func() {
-		_ = toGateway.Close()
+		s.through.Close(true)
 		cancel()
+		_ = fromGateway.Close()
 		<-done
-	}
+	}, err
 }
 
-// demoAlone starts the server without a gateway.
-func demoAlone(ctx context.Context, self string) (*demoClient, func(), error) {
-	cmd := exec.CommandContext(ctx, self, DemoServerName)
-	in, err := cmd.StdinPipe()
+// newClient returns a client with a session.
+func newClient(ctx context.Context, conn mcpclient.Conn) (*mcpclient.Client, error) {
+	c := mcpclient.NewClient(conn, "demo", nil)
+	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
+	defer cancel()
+	_, err := c.Initialize(ctx)
+	return c, err
+}
+
+// call calls a tool. An agent waits forever for a server that never answers.
+func call(c *mcpclient.Client, tool, arguments string, timeout time.Duration) (*wire.Message, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	answer, err := c.Ask(ctx, "tools/call", mcpclient.CallParams(tool, arguments))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, errors.New("no answer, and the client waits forever")
+	case err != nil:
+		return nil, errors.New("no answer: the connection is closed")
+	}
+	return &answer.Message, nil
+}
+
+// callAlone calls a tool of the server without a gateway.
+func callAlone(ctx context.Context, self, tool, arguments string, timeout time.Duration) (string, error) {
+	conn, err := mcpclient.Start(exec.CommandContext(ctx, self, DemoServerName), mcpclient.StdioOptions{})
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
-	out, err := cmd.StdoutPipe()
+	c, err := newClient(ctx, conn)
 	if err != nil {
-		return nil, nil, err
+		c.Close(true)
+		return "", err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, nil, err
-	}
-	c := newDemoClient(in, out)
-	end := func() {
-		_ = in.Close()
-		_ = cmd.Wait() // a crash is part of the demo
-	}
-	return c, end, c.hello()
+	defer c.Close(true)
+	return demoAnswered(call(c, tool, arguments, timeout)), nil
 }
 
 // play makes the call of a scene and prints the responses.
 func (s *demoStage) play(ctx context.Context, self string, i int, scene demoScene, asJSON bool) error {
-	client, end, err := demoAlone(ctx, self)
-	if err != nil {
-		return err
-	}
 	timeout := demoTimeout
 	if scene.Silent {
 		timeout = demoDeadline
 	}
-	before := demoAnswered(client.call(scene.Tool, scene.Arguments, timeout))
-	end()
-	m, err := s.through.call(scene.Tool, scene.Arguments, demoTimeout)
+	before, err := callAlone(ctx, self, scene.Tool, scene.Arguments, timeout)
+	if err != nil {
+		return err
+	}
+	m, err := call(s.through, scene.Tool, scene.Arguments, demoTimeout)
 	if err != nil {
 		return fmt.Errorf("scene %d: %w", i+1, err)
 	}
@@ -204,9 +253,6 @@ func (s *demoStage) show(i int, scene demoScene, before string, e *candor.Error,
 		}
 		lines = append(lines, words)
 	}
-	if status := e.Details().Get("status").String(); status != "" {
-		lines = append(lines, "status "+strings.Trim(status, `"`)+", stderr: "+strings.Trim(e.Details().Get("stderr").String(), `"`))
-	}
 	for _, line := range lines {
 		fmt.Fprintf(s.env.Out, "           %s\n", term.Truncate(term.OneLine(line), demoWidth))
 	}
@@ -215,12 +261,22 @@ func (s *demoStage) show(i int, scene demoScene, before string, e *candor.Error,
 	}
 }
 
-// demoAnswered returns the part of a response, or of an error, that a client shows.
+// demoWidth is the width at which messages are truncated.
+const demoWidth = 100
+
+// demoAnswered returns the part of a response that a client shows: the text of the result, or the error.
 func demoAnswered(m *wire.Message, err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	return responseText(m)
+	if e := m.Error(); e.Present() {
+		return "error   " + string(e.Raw())
+	}
+	text, _ := m.Result().Path("content", 0, "text").Str()
+	if failed, _ := m.Result().Path("isError").Bool(); failed {
+		return "isError " + term.OneLine(text)
+	}
+	return "success " + term.OneLine(text)
 }
 
 // demoRepair corrects a call like an agent that reads only the envelope: it fills in the template.
@@ -234,10 +290,10 @@ func demoRepair(s *demoStage, e *candor.Error) string {
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("repaired from the envelope alone, %s → %s", arguments, demoAnswered(s.through.call("search_orders", string(arguments), demoTimeout)))
+	return fmt.Sprintf("repaired from the envelope alone, %s → %s", arguments, demoAnswered(call(s.through, "search_orders", string(arguments), demoTimeout)))
 }
 
 // demoAgain makes another call on the same connection after the restart of the server.
 func demoAgain(s *demoStage, _ *candor.Error) string {
-	return "started again, same connection → " + demoAnswered(s.through.call("search_orders", `{"query":"boots"}`, demoTimeout))
+	return "started again, same connection → " + demoAnswered(call(s.through, "search_orders", `{"query":"boots"}`, demoTimeout))
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 	"github.com/candor-mcp/candor/cmd/internal/doctor"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // defaultConfig is the configuration file of the gateway in the current folder.
@@ -27,7 +29,6 @@ type doctorCommand struct {
 	sources sourceFlags
 	minFree term.BytesFlag
 	json    bool
-	skipped []doctor.Finding // not shown yet, of one check
 }
 
 // NewDoctor returns `candor doctor`.
@@ -45,14 +46,19 @@ gets initialize and tools/list, no tool is called, and it is stopped again with 
 candor wrap is started without wrap, so that nothing is recorded. --no-start starts and connects to none. Without
 --from and --client the files of all known clients are read, and their servers are not started.
 
+Servers in files of the current folder (candor.yaml, .mcp.json, .cursor/mcp.json, …) are listed, but are started or
+connected to only with --project, or if --config or --from names the file: the folder may be a clone of a repository
+of others.
+
 Programs that the desktop starts often have a shorter PATH than a shell. Commands in files of such clients are
-looked up there: on macOS in ` + "/usr/bin:/bin:/usr/sbin:/sbin" + `, on Linux in the PATH of the desktop session if one runs,
-else in PATH. --gui-path gives another list. Commands of clients that run in a terminal are looked up in PATH.
+looked up there: on macOS in ` + "/usr/bin:/bin:/usr/sbin:/sbin" + `, else in PATH. --gui-path gives another list. Commands of clients
+that run in a terminal are looked up in PATH.
 
 Exit codes: 0 nothing failed; 1 a check failed; 2 the checks could not run.`,
 		Example: `  candor doctor
   candor doctor --config candor.yaml --key signer.pub
   candor doctor --client cursor
+  candor doctor --client cursor --project
   candor doctor --from mcp.json --no-start
   candor doctor --json -- npx -y some-mcp-server`,
 		Args: c.checkArgs,
@@ -106,24 +112,16 @@ func (c *doctorCommand) run(cmd *cobra.Command, args []string) error {
 	err := doctor.Run(ctx, c.options, func(f doctor.Finding) {
 		report.add(f)
 		if !c.json {
-			c.showGrouped(f)
+			c.show(f)
 		}
 	})
-	c.showSkipped()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return term.BadInput("run it again; no server was left running", "interrupted")
 	case err != nil:
 		return err
-	case c.json:
-		err = term.WriteJSONLine(c.env.Out, report)
-	default:
-		c.sum(&report)
 	}
-	if err == nil && !report.OK {
-		return term.Found()
-	}
-	return err
+	return term.WriteReport(c.env, c.json, report, report.OK, func() { c.sum(&report) })
 }
 
 // complete sets the options that are not flags.
@@ -134,12 +132,10 @@ func (c *doctorCommand) complete(cmd *cobra.Command, args []string) error {
 	}
 	if o.Config == "" {
 		if _, err := os.Stat(defaultConfig); !errors.Is(err, fs.ErrNotExist) {
-			o.Config = defaultConfig
+			o.Config, o.Found = defaultConfig, !c.sources.project
 		}
 	}
-	build := term.ReadBuildInfo()
-	o.Version = build.Version
-	o.Built, _ = time.Parse(time.RFC3339, build.Time) // a build without version control has none
+	o.Version = term.ReadBuildInfo().Version
 	var err error
 	if o.Clients, err = c.sources.read(c.env, cmd); err != nil {
 		return err
@@ -148,7 +144,7 @@ func (c *doctorCommand) complete(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("finding the path of this program: %w", err)
 	}
 	o.Command, o.MinFree, o.Guard = args, int64(c.minFree), term.GuardCommand()
-	o.Getenv, o.Environ, o.Now = c.env.Getenv, os.Environ(), c.env.Now
+	o.Getenv, o.Environ = c.env.Getenv, os.Environ()
 	return nil
 }
 
@@ -172,33 +168,6 @@ func width() (n int) {
 	return n
 }
 
-// showGrouped shows a finding. Skipped ones of a check are shown after the others, those with the same text in one line.
-func (c *doctorCommand) showGrouped(f doctor.Finding) {
-	if len(c.skipped) > 0 && c.skipped[0].Check != f.Check {
-		c.showSkipped()
-	}
-	if f.Result == doctor.Skipped && f.Subject != "" {
-		c.skipped = append(c.skipped, f)
-		return
-	}
-	c.show(f)
-}
-
-func (c *doctorCommand) showSkipped() {
-	for len(c.skipped) > 0 {
-		first, rest := c.skipped[0], c.skipped[:0:0]
-		for _, f := range c.skipped[1:] {
-			if f.Text == first.Text {
-				first.Subject += ", " + f.Subject
-			} else {
-				rest = append(rest, f)
-			}
-		}
-		c.skipped = rest
-		c.show(first)
-	}
-}
-
 func (c *doctorCommand) show(f doctor.Finding) {
 	colors, word := c.env.Colors(), term.Pad(string(f.Result), len(doctor.Warning))
 	switch f.Result {
@@ -215,7 +184,7 @@ func (c *doctorCommand) show(f doctor.Finding) {
 	if f.Subject != "" && (f.Check == "server" || f.Check == "command") {
 		text = f.Subject + ": " + text
 	}
-	if home := system(c.env).Home; len(home) > 1 { // shorter lines; the next steps have full paths
+	if home := c.env.Getenv(clientconfig.HomeVariable()); len(home) > 1 { // shorter lines; the next steps have full paths
 		text = strings.ReplaceAll(text, home+string(filepath.Separator), "~"+string(filepath.Separator))
 	}
 	fmt.Fprintf(c.env.Out, "%s  %s  %s\n", word, term.Pad(f.Check, width()), term.Printable(text))
@@ -229,15 +198,11 @@ func (c *doctorCommand) sum(r *doctorReport) {
 	colors := c.env.Colors()
 	warnings := ""
 	if r.Warnings > 0 {
-		warnings = ", " + plural(r.Warnings, "warning")
+		warnings = ", " + plural.Of(r.Warnings, "warning")
 	}
 	if r.OK {
 		fmt.Fprintf(c.env.Out, "%s: nothing failed%s\n", colors.Good("OK"), warnings)
 		return
 	}
-	fmt.Fprintf(c.env.Out, "%s: %s%s; see next: above\n", colors.Bad("FAILED"), plural(r.Failed, "problem"), warnings)
-}
-
-func plural(n int, noun string) string {
-	return term.Count(uint64(n), noun, noun+"s") //nolint:gosec // a count
+	fmt.Fprintf(c.env.Out, "%s: %s%s; see next: above\n", colors.Bad("FAILED"), plural.Of(r.Failed, "problem"), warnings)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/doctor"
 	"github.com/candor-mcp/candor/cmd/internal/newconfig"
 	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // initCommand has the flags of `candor init`.
@@ -33,10 +36,15 @@ func NewInit(env *term.Env) *cobra.Command {
 		Short: "Write a candor.yaml for the servers of your MCP clients",
 		Long: `Write a commented candor.yaml for candor gateway from the servers in the files of MCP clients: those of --from
 and --client, else those of all known clients. The files of the clients are not changed, and no server is started.
+Servers in files of the current folder (.mcp.json, .cursor/mcp.json, …) are written only with --project, or if
+--from names the file: the folder may be a clone of a repository of others.
+
+A server with a URL, and without headers in its entry, is asked once whether it needs a log-in with OAuth: the gateway
+cannot pass that on, so it is left out, with what to do instead.
 
 No secret is copied. The values of env and headers become references to environment variables, which must be set
-where the gateway is started. A server whose command or address seems to have a secret is left out and listed, as
-is one that cannot be read, is disabled, or has placeholders of its client.
+where the gateway is started. A server with what seems to be a secret in its command or address is left out and listed,
+as is one that cannot be read, is disabled, or has placeholders of its client.
 
 The file is readable only by its owner. An existing file is replaced only with --force.`,
 		Example: `  candor init --dry-run
@@ -109,10 +117,14 @@ func (c *initCommand) config(cmd *cobra.Command) (*newconfig.Config, error) {
 		case f.Err != nil:
 			c.env.Notify(cmd, term.Printable(f.Name())+" was not read: "+term.Printable(f.Err.Error()), "")
 		case len(f.Servers) > 0:
-			sources = append(sources, newconfig.Source{Title: f.Name(), Servers: f.Servers})
+			source := newconfig.Source{Title: f.Name(), Servers: f.Servers}
+			if f.Project && !f.Start {
+				source.Without = "from this folder's files; to write it add --project"
+			}
+			sources = append(sources, source)
 		}
 	}
-	made, err := newconfig.New(sources)
+	made, err := newconfig.New(sources, func(addresses []*url.URL) map[string]bool { return doctor.Logins(cmd.Context(), addresses) })
 	if err != nil {
 		return nil, term.BadInput("report this, with the names of the servers; nothing was written", "%s", err)
 	}
@@ -151,7 +163,7 @@ func (c *initCommand) write(text string) error {
 
 func (c *initCommand) show(made *newconfig.Config) {
 	colors := c.env.Colors()
-	fmt.Fprintf(c.env.Out, "%s %s with %s:\n", colors.Good("wrote"), term.Printable(c.out), plural(len(made.Servers), "server"))
+	fmt.Fprintf(c.env.Out, "%s %s with %s:\n", colors.Good("wrote"), term.Printable(c.out), plural.Of(len(made.Servers), "server"))
 	for _, s := range made.Servers {
 		fmt.Fprintf(c.env.Out, "  %s, from %s\n", colors.Name(s.Name), term.Printable(strings.Join(s.Sources, "; ")))
 		for _, note := range s.Notes {

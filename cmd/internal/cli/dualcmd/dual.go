@@ -21,8 +21,7 @@ import (
 // dualCommand has the flags of `candor workbench dual`.
 type dualCommand struct {
 	bench.Server
-	access    string
-	skills    string
+	access    dual.Access
 	upstreams string
 	costs     []string
 	lockWait  time.Duration
@@ -63,18 +62,15 @@ circuit breaker. Exit code 2: a flag or a file is wrong.`,
 	}
 	c.Server.Register(cmd, "dual")
 	flags := cmd.Flags()
-	flags.StringVar(&c.access, "access", string(dual.AccessFull), "tools that can be called: "+term.JoinWords(term.Strings(dual.Accesses())))
-	flags.StringVar(&c.skills, "skills", "", "folder of skill manifests (.yaml, .yml, .json)")
+	term.Choice(cmd, &c.access, "access", dual.AccessFull, "tools that can be called: "+term.JoinWords(term.Strings(dual.Accesses())), dual.Accesses())
 	flags.StringVar(&c.upstreams, "upstreams", "", "configuration file of candor gateway with the servers of the router")
 	flags.StringArrayVar(&c.costs, "cost", nil, "cost of a call to an upstream, as NAME=NUMBER; may be repeated")
 	flags.DurationVar(&c.lockWait, "lock-wait", 5*time.Second, "maximum wait for another call of the same tool")
 	flags.DurationVar(&c.dbWait, "db-wait", 2*time.Second, "maximum wait for the database")
 	flags.StringVar(&c.maxDB, "max-db", "1GiB", "maximum size of the database")
 	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
-	_ = cmd.MarkFlagDirname("skills")     // fails only for an unknown flag
-	_ = cmd.MarkFlagFilename("upstreams") // as above
-	term.CompleteFlag(cmd, "access", term.Strings(dual.Accesses()))
-	cmd.AddCommand(newTasks(env), newSessions(env), newRounds(env), newVerify(env), newExport(env))
+	_ = cmd.MarkFlagFilename("upstreams") // fails only for an unknown flag
+	cmd.AddCommand(newVerify(env), newExport(env))
 	return cmd
 }
 
@@ -109,10 +105,7 @@ func startError(err error) *term.Error {
 
 // dualOptions returns the options of the system for the flags.
 func (c *dualCommand) dualOptions() (o dual.Options, err error) {
-	if !term.MatchFold(term.Strings(dual.Accesses()), &c.access) {
-		return o, term.Unknown("--access", c.access, term.Strings(dual.Accesses()))
-	}
-	o = dual.Options{Access: dual.Access(c.access), LockWait: c.lockWait, Drill: c.drill, Version: term.ReadBuildInfo().Version, Database: store.Options{Wait: c.dbWait}}
+	o = dual.Options{Access: c.access, LockWait: c.lockWait, Drill: c.drill, Version: term.ReadBuildInfo().Version, Database: store.Options{Wait: c.dbWait}}
 	if c.lockWait <= 0 || c.dbWait <= 0 {
 		return o, term.BadInput("a duration such as 500ms or 5s", "--lock-wait and --db-wait: must be longer than 0")
 	}
@@ -121,11 +114,5 @@ func (c *dualCommand) dualOptions() (o dual.Options, err error) {
 		return o, service.BadFlag("--max-db", err)
 	}
 	o.Database.MaxBytes = int64(size)
-	if c.skills != "" {
-		o.Skills = term.AbsolutePath(c.skills)
-		if err := bench.RequireFolder("--skills", o.Skills, "name an existing folder"); err != nil {
-			return o, err
-		}
-	}
 	return o, nil
 }

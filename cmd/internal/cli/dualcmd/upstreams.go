@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,8 +18,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/router"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -29,7 +30,7 @@ type dualUpstreams struct {
 }
 
 // openUpstreams reads the file of --upstreams. Servers are started at their first call.
-func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) (*dualUpstreams, []router.Upstream, error) {
+func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) (*dualUpstreams, []*dual.Upstream, error) {
 	costs, err := parseCosts(c.costs)
 	if err != nil {
 		return nil, nil, err
@@ -44,6 +45,7 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 	if err != nil {
 		return nil, nil, service.BadFile("--upstreams", err)
 	}
+	term.Withhold(file.TokenEnv)
 	all := &dualUpstreams{sinks: &service.Sinks{Env: c.Env, Cmd: cmd, Log: c.Logs.Logger(c.Env.Err), JSON: c.Logs.JSONLogs, Dir: c.LedgerDir(c.Env, state)}}
 	if all.sinks.Counts, err = meter.New(meter.Options{}); err != nil { // for the gateways; the server counts its failures separately
 		return nil, nil, err
@@ -53,17 +55,17 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 		if err != nil {
 			return nil, nil, err
 		}
-		all.sinks.Ledger, err = plug.Ledger(all.sinks.Dir, c.Shipped(options), all.sinks.Log)
+		all.sinks.Ledger, err = ledgerconfig.Ledger(all.sinks.Dir, c.Shipped(options), all.sinks.Log)
 		if err != nil {
 			return nil, nil, term.BadInput("name a folder that can be written with --ledger", "%s", term.TrimHint(err))
 		}
 	}
-	var upstreams []router.Upstream
+	var upstreams []*dual.Upstream
 	for _, u := range file.Upstreams {
 		u.HTTP.Token = "" // the token is only for clients on the network
-		d := newLocalServer(gatewaycmd.OpenEndpoint(all.sinks, u, nil, gatewaycmd.ForeignSecrets(file, u)))
+		d := newLocalServer(gatewaycmd.OpenEndpoint(all.sinks, u, file.Environ(&u, os.Environ())))
 		all.servers = append(all.servers, d)
-		upstreams = append(upstreams, router.Upstream{Name: u.Name, Cost: costs[u.Name], Dial: d.dial})
+		upstreams = append(upstreams, &dual.Upstream{Name: u.Name, Cost: costs[u.Name], URL: "http://localhost/mcp", Client: d.client})
 		delete(costs, u.Name)
 	}
 	for name := range costs {
@@ -104,22 +106,14 @@ type localServer struct {
 	server   *http.Server
 	conns    pipeListener
 	client   *http.Client
-	start    sync.Once
 }
 
 func newLocalServer(d *gatewaycmd.Endpoint) *localServer {
 	p := &localServer{endpoint: d, conns: pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}}
 	p.server = &http.Server{Handler: d.Handler, ReadHeaderTimeout: time.Minute}
+	go p.server.Serve(&p.conns) //nolint:errcheck // ends with close
 	p.client = &http.Client{Transport: &http.Transport{DialContext: p.conns.dial}}
 	return p
-}
-
-// dial connects to the server through the gateway.
-func (d *localServer) dial(ctx context.Context) (router.Conn, error) {
-	d.start.Do(func() {
-		go d.server.Serve(&d.conns) //nolint:errcheck // ends with close
-	})
-	return router.Connect(ctx, "http://localhost/mcp", d.client, nil)
 }
 
 func (d *localServer) close() error {

@@ -11,10 +11,49 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/rules"
+	"github.com/candor-mcp/candor/internal/plural"
 	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
+
+// adminCommand has the fields that the commands below `candor workbench dual` share. They change nothing and can be used while the server runs.
+type adminCommand struct {
+	bench.Operator
+}
+
+func (c *adminCommand) register(cmd *cobra.Command) {
+	c.Cmd = cmd
+	c.RegisterState(cmd)
+}
+
+// with calls do with the opened state and a context that Ctrl-C cancels. A folder named by --state must exist.
+func (c *adminCommand) with(do func(context.Context, *dual.Admin) error) (err error) {
+	if err := c.RequireState(); err != nil {
+		return err
+	}
+	dir, err := c.StateDir(c.Env, "dual")
+	if err != nil {
+		return err
+	}
+	state, err := workbench.OpenStateReadOnly(dir)
+	if err != nil {
+		return term.BadInput("name the folder of the server with --state", "%s", term.TrimHint(err))
+	}
+	defer func() { err = errors.Join(err, state.Close()) }()
+	ctx, stop := term.StopContext(c.Cmd)
+	defer stop()
+	admin, err := dual.OpenAdmin(ctx, state.Dir(), c.LedgerDir(c.Env, state))
+	if err != nil {
+		return term.BadInput("name the folder of the server with --state", "%s", term.TrimHint(err))
+	}
+	defer func() { err = errors.Join(err, admin.Close()) }()
+	if err = do(ctx, admin); err != nil && ctx.Err() != nil {
+		return term.BadInput("run the command again", "interrupted")
+	}
+	return err
+}
 
 func newVerify(env *term.Env) *cobra.Command {
 	c := &adminCommand{Operator: bench.Operator{Env: env}}
@@ -49,26 +88,16 @@ func (c *adminCommand) verify(ctx context.Context, a *dual.Admin, args []string)
 	}
 	v, err := a.Verify(ctx, task)
 	if err != nil {
-		return stateError(err)
+		return term.BadInput("try again, or restore the state from a backup", "%s", err)
 	}
-	if c.JSON {
-		if err := term.WriteJSONLine(c.Env.Out, v); err != nil {
-			return err
-		}
-	} else {
-		c.writeVerification(v)
-	}
-	if !v.Valid {
-		return term.Found()
-	}
-	return nil
+	return term.WriteReport(c.Env, c.JSON, v, v.Valid, func() { c.writeVerification(v) })
 }
 
 func (c *adminCommand) findTask(ctx context.Context, a *dual.Admin, typed string) (string, error) {
 	id, err := a.FindTask(ctx, typed)
 	switch {
 	case errors.Is(err, dual.ErrNoTask):
-		return "", term.BadInput("candor workbench dual tasks lists them", "%q: no task id begins with this", typed)
+		return "", term.BadInput("the answers of task_create and task_list have the ids", "%q: no task id begins with this", typed)
 	case err != nil:
 		return "", term.BadInput("give more of the id", "%s", err)
 	}
@@ -89,13 +118,13 @@ func (c *adminCommand) writeVerification(v *dual.Verification) {
 	if hidden := v.BrokenCount - len(v.Broken) - len(v.BrokenRoots) - len(v.Other); hidden > 0 {
 		fmt.Fprintf(c.Env.Out, "and %d more\n", hidden)
 	}
-	checked := fmt.Sprintf("%s of %s, %d attested by the ledger, %s", recordCount(int64(v.Records)), term.Count(uint64(v.Tasks), "task", "tasks"), v.Attested, //nolint:gosec // counts
-		term.Count(uint64(v.Sessions), "finalised session", "finalised sessions")) //nolint:gosec // a count
+	checked := fmt.Sprintf("%s of %s, %d attested by the ledger, %s", plural.Of(v.Records, "record"), plural.Of(v.Tasks, "task"), v.Attested,
+		plural.Of(v.Sessions, "finalised session"))
 	if v.Valid {
 		fmt.Fprintf(c.Env.Out, "%s: %s\n", colors.Good("OK"), checked)
 		return
 	}
-	fmt.Fprintf(c.Env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), term.Count(uint64(v.BrokenCount), "problem", "problems"), checked) //nolint:gosec // a count
+	fmt.Fprintf(c.Env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), plural.Of(v.BrokenCount, "problem"), checked)
 }
 
 func newExport(env *term.Env) *cobra.Command {
@@ -129,7 +158,7 @@ func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, out str
 	file, err := exportCovered(ctx, a, id)
 	switch {
 	case errors.Is(err, dual.ErrNoRecords):
-		return term.BadInput("candor workbench dual tasks shows the number of records of each task", "%s", err)
+		return term.BadInput("a task has an export when an agent has recorded a thought about it", "%s", err)
 	case errors.Is(err, dual.ErrBroken):
 		return term.BadInput("candor workbench dual verify lists the broken records", "%s", term.Printable(err.Error()))
 	case errors.Is(err, dual.ErrNotAttested):
@@ -143,7 +172,7 @@ func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, out str
 }
 
 // exportCovered exports a task. It waits up to 3 s for the checkpoint that covers its last record.
-func exportCovered(ctx context.Context, a *dual.Admin, id string) (*export.File, error) {
+func exportCovered(ctx context.Context, a *dual.Admin, id string) (*rules.Export, error) {
 	for tries := 0; ; tries++ {
 		file, err := a.Export(ctx, id)
 		if tries == 15 || !errors.Is(err, ledgerproof.ErrNotCovered) {

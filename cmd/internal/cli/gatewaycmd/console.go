@@ -16,14 +16,14 @@ import (
 func (s *server) Servers(context.Context) []console.ServerState {
 	var states []console.ServerState
 	for _, u := range s.status().Upstreams {
-		states = append(states, serverState(u.Name, u.Mode, u.Open, &u.Health))
+		states = append(states, serverState(u.Name, string(u.Mode), &u.Health))
 	}
 	return states
 }
 
-func serverState(name, mode string, open uint64, h *gateway.Health) console.ServerState {
+func serverState(name, mode string, h *gateway.Health) console.ServerState {
 	state := console.ServerState{
-		Name: name, Mode: mode, Calls: h.Calls, Open: open, Late: h.Late, Breaker: h.Breaker.State, Wasted: h.WastedRetries,
+		Name: name, Mode: mode, Calls: h.Calls, Open: uint64(max(0, h.Open)), Late: h.Late, Breaker: h.Breaker.State, Wasted: h.WastedRetries, //nolint:gosec // not negative
 		FailureShare: h.FailureShare, MaskedShare: h.MaskedShare, Latency: [3]float64{h.Recent.P50, h.Recent.P90, h.Recent.P99},
 	}
 	if h.Process != nil {
@@ -36,7 +36,7 @@ func serverState(name, mode string, open uint64, h *gateway.Health) console.Serv
 func (s *server) profile(server string) (file, next string, err error) {
 	for _, u := range s.routes.Load().file.Upstreams {
 		if u.Name == server && u.Profile != "" {
-			return u.Profile, "The rule comes into force when the gateway reads its configuration again, which it does by itself unless --watch=false was given.", nil
+			return u.Profile, "The rule comes into force when the gateway reads its configuration again, which it does by itself unless the file has watch: false.", nil
 		}
 	}
 	return "", "", fmt.Errorf("the configuration of %s names no profile (hint: add profile: FILE to it)", server)
@@ -57,7 +57,7 @@ type wrappedServer struct{ up *gateway.Upstream }
 // Servers returns its state for the console.
 func (w wrappedServer) Servers(context.Context) []console.ServerState {
 	h := w.up.Health()
-	return []console.ServerState{serverState(w.up.Name(), string(w.up.Options.Mode), uint64(max(0, w.up.Open())), &h)} //nolint:gosec // not negative
+	return []console.ServerState{serverState(w.up.Name(), string(w.up.Options.Mode), &h)}
 }
 
 // startConsole starts the console of candor wrap. A port in use does not keep the server from starting: several servers of a client

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/consolecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
 
@@ -23,7 +25,6 @@ type gatewayCommand struct {
 	gatewayFlags
 	console consolecmd.Flags
 	env     *term.Env
-	watch   bool
 	files   watchedFiles
 }
 
@@ -35,10 +36,8 @@ type gatewayFlags struct {
 	upstreams []string
 	hosts     []string
 	tokenEnv  string
-	adminEnv  string
 	noToken   bool
-	mirror    bool
-	share     string
+	client    string
 
 	open func(name string) ([]byte, error) // reads the file and its profiles; nil means [config.ReadFile]
 }
@@ -47,13 +46,10 @@ func (f *gatewayFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "configuration file")
 	flags.StringVar(&f.listen, "listen", "", "address for clients; default the one in the file, else "+config.DefaultListen)
-	flags.StringVar(&f.admin, "admin", "", "address for /healthz, /metrics, /status and /api/v1, on this machine")
-	flags.StringVar(&f.adminEnv, "admin-token-env", "", "environment variable with the bearer token that allows changes by /api/v1")
+	flags.StringVar(&f.admin, "admin", "", "address for /healthz, /metrics and /status, on this machine")
 	flags.StringArrayVar(&f.upstreams, "upstream", nil, "server as NAME=URL, without --config; may be repeated")
 	flags.StringArrayVar(&f.hosts, "host", nil, "host name that clients may use, without --config; may be repeated")
 	flags.StringVar(&f.tokenEnv, "token-env", "", "environment variable with the bearer token that clients must send, without --config")
-	flags.BoolVar(&f.mirror, "mirror", false, "repeat the error in structuredContent of error responses, for all upstreams")
-	flags.StringVar(&f.share, "share", "", "address where gateways share which calls keep failing and which servers are down, such as nats://10.0.0.1:4222; see docs/fleet.md")
 	flags.BoolVar(&f.noToken, "no-token", false, "require no token although other machines can connect, without --config")
 }
 
@@ -67,16 +63,16 @@ func NewGateway(env *term.Env) *cobra.Command {
 output, which it starts with the command in the file, one process per session unless they are shared. Each server
 has the URL http://127.0.0.1:8765/NAME/; a single one is also at /mcp. Headers, session ids, event ids, status
 codes and streaming are not changed, and clean messages pass byte for byte. A failure is recorded in the ledger
-and counted, and gets an envelope that says what it is and whether to retry.
+and counted, and gets an envelope with its code and whether to retry.
 
 By default it listens only on this machine. An address that other machines can reach needs a token from the
 environment, or --no-token, and the host names that clients use.
 
 SIGTERM and Ctrl-C let open calls finish, up to the drain time in the file, and refuse new calls with
 GATEWAY_DRAINING. The file is read again about a second after it or a profile in it has changed, unless it has
-watch: false or --watch=false is given, and at SIGHUP: new calls use it, open calls are not disturbed. If the file
-has a mistake, the reason is logged and the previous configuration stays in use. Upstreams whose settings did not
-change keep their state. Listening addresses and the ledger change only at a restart.
+watch: false, and at SIGHUP: new calls use it, open calls are not disturbed. If the file
+has a mistake, the reason is logged and the previous configuration stays in use. Upstreams with unchanged settings
+keep their state. Listening addresses and the ledger change only at a restart.
 
 If OTEL_EXPORTER_OTLP_ENDPOINT or another variable of OpenTelemetry asks for it, traces, metrics and logs are
 exported with OTLP over HTTP. /metrics at the admin address has metrics for Prometheus.`,
@@ -90,15 +86,15 @@ exported with OTLP over HTTP. /metrics at the admin address has metrics for Prom
 	}
 	c.Flags.Register(cmd)
 	c.gatewayFlags.register(cmd)
-	cmd.Flags().BoolVar(&c.watch, "watch", true, "read the configuration file again when it has changed; overrides watch in the file")
+	term.Choice(cmd, &c.client, "client", "", clientAbout+"; default the one in the file, else auto", gateway.ClientNames())
 	c.console.Register(cmd)
 	cmd.AddCommand(newGatewayCheck(env), newGatewayStatus(env))
 	return cmd
 }
 
 // read returns the configuration from flags and file. It reads the file each time.
-func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
-	file, err := f.fileOrFlags(getenv)
+func (f *gatewayFlags) read(env *term.Env) (*config.File, error) {
+	file, err := f.fileOrFlags(env)
 	if err != nil {
 		return nil, err
 	}
@@ -112,18 +108,10 @@ func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 			return nil, service.BadFlag("--admin", err)
 		}
 	}
-	if f.share != "" {
-		if file.Share, err = config.ParseShare(f.share); err != nil {
-			return nil, service.BadFlag("--share", err)
+	if f.client != "" {
+		for i := range file.Upstreams {
+			file.Upstreams[i].Options.Client = f.client
 		}
-	}
-	if f.adminEnv != "" {
-		if file.AdminToken, file.AdminTokenEnv = getenv(f.adminEnv), f.adminEnv; file.AdminToken == "" {
-			return nil, term.BadInput("export "+f.adminEnv+" before the start", "--admin-token-env %s: not set", f.adminEnv)
-		}
-	}
-	for i := range file.Upstreams {
-		file.Upstreams[i].Options.Mirror = file.Upstreams[i].Options.Mirror || f.mirror
 	}
 	if err := file.CheckReach(); err != nil {
 		return nil, service.BadFlag("listen "+file.Listen, err)
@@ -131,28 +119,27 @@ func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 	return file, nil
 }
 
-func (f *gatewayFlags) fileOrFlags(getenv func(string) string) (*config.File, error) {
+func (f *gatewayFlags) fileOrFlags(env *term.Env) (*config.File, error) {
 	switch {
 	case f.config == "" && len(f.upstreams) == 0:
 		return nil, term.BadInput("candor gateway --upstream github=https://api.example/mcp, or --config candor.yaml", "no server to serve")
 	case f.config == "":
-		return f.flagsOnly(getenv)
+		return f.flagsOnly(env)
 	case len(f.upstreams)+len(f.hosts) > 0 || f.tokenEnv != "" || f.noToken:
 		return nil, term.BadInput("put it in the file", "--config: cannot be combined with --upstream, --host, --token-env and --no-token")
 	}
-	file, err := config.Read(f.config, config.Source{Getenv: getenv, ReadFile: f.open})
+	file, err := config.Read(f.config, config.Source{Getenv: env.Getenv, ReadFile: f.open})
 	if err != nil {
 		return nil, service.BadFile("--config", err)
 	}
+	term.Withhold(file.TokenEnv)
 	return file, nil
 }
 
-func (f *gatewayFlags) flagsOnly(getenv func(string) string) (*config.File, error) {
-	token := ""
-	if f.tokenEnv != "" {
-		if token = getenv(f.tokenEnv); token == "" {
-			return nil, term.BadInput("export "+f.tokenEnv+" before the start", "--token-env %s: not set", f.tokenEnv)
-		}
+func (f *gatewayFlags) flagsOnly(env *term.Env) (*config.File, error) {
+	token, err := env.Secret("--token-env", f.tokenEnv)
+	if err != nil {
+		return nil, err
 	}
 	seen := map[string]bool{}
 	var upstreams []config.Upstream
@@ -184,11 +171,8 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	signal.Notify(asked, syscall.SIGHUP) // before anything else, because the signal would end the process
 	defer signal.Stop(asked)
 	c.open = c.files.read
-	file, err := c.read(c.env.Getenv)
+	file, err := c.read(c.env)
 	if err != nil {
-		return err
-	}
-	if err := checkShare(c.env, file); err != nil {
 		return err
 	}
 	if c.Ledger == "" {
@@ -200,32 +184,32 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	defer raiseHeap()()
-	defer limitMemory()()
-	group, err := openShare(c.env, p.Log, file)
-	if err != nil {
-		return errors.Join(err, p.Close())
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	}
-	s, err := newServer(p, group, file)
+	defer limitMemory()()
+	s, err := newServer(p, file)
 	if err == nil {
 		if !c.Quiet {
 			s.announce()
 		}
-		err = c.serve(ctx, stop, cmd, s, asked)
+		checked := s.checkLogins(ctx)
+		err = c.serve(ctx, stop, s, asked)
+		checked()
 	}
-	closed := errors.Join(group.Close(), p.Close())
+	closed := p.Close()
 	if err == nil && !c.Quiet {
-		p.Notice("%s%s", p.Summary(s.routes.Load().total().calls), p.ByServer())
+		p.Notice("%s%s", p.Summary(s.routes.Load().calls()), p.ByServer())
 	}
 	return errors.Join(err, closed)
 }
 
 // serve runs the gateway, with its console.
-func (c *gatewayCommand) serve(ctx context.Context, stop func(), cmd *cobra.Command, s *server, asked <-chan os.Signal) error {
+func (c *gatewayCommand) serve(ctx context.Context, stop func(), s *server, asked <-chan os.Signal) error {
 	console, err := c.console.Start(ctx, s.p, consolecmd.Sources{Servers: s, Profiles: s.profile})
 	if err != nil {
 		return errors.Join(err, s.closeListeners())
 	}
-	err = s.run(ctx, stop, c.reloads(ctx, cmd, s, asked))
+	err = s.run(ctx, stop, c.reloads(ctx, s, asked))
 	return errors.Join(err, console.Close(context.Background()))
 }

@@ -2,7 +2,6 @@ package gatewaycmd
 
 import (
 	"math"
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -60,13 +59,6 @@ func memoryInUse() uint64 {
 	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
 }
 
-// heapFloor is the size of an allocation that is never touched, so that it uses address space but no memory. The live heap of a
-// gateway is one or two megabytes, and each call makes some kilobytes of garbage: the collector would run thirty times a second. With
-// the floor it runs only when the heap has reached twice this size.
-const heapFloor = 8 << 20
-
-// raiseHeap allocates the floor until restore is called.
-func raiseHeap() (restore func()) {
-	floor := make([]byte, heapFloor)
-	return func() { runtime.KeepAlive(floor) }
-}
+// gcPercent makes the collector of a small heap run when it has reached 16 MiB. The live heap of a gateway is one or two megabytes, and
+// each call makes some kilobytes of garbage: with the default, the collector would run thirty times a second.
+const gcPercent = 400

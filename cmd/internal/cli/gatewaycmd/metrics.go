@@ -9,31 +9,56 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/candor-mcp/candor/adapters/prom"
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/doctor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
-	"github.com/candor-mcp/candor/meter/prom"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// serverMetric is a metric of an upstream other than its failures and durations.
-type serverMetric struct {
+// metric is a metric whose value is read from a T.
+type metric[T any] struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
-	of   func(totals) uint64
+	of   func(*T) float64
 }
 
-func newServerMetric(name, help string, kind prometheus.ValueType, of func(totals) uint64) serverMetric {
-	return serverMetric{prometheus.NewDesc(name, help, []string{"server"}, nil), kind, of}
+// collect sends the present value.
+func (m metric[T]) collect(metrics chan<- prometheus.Metric, from *T, labels ...string) {
+	metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(from), labels...)
 }
 
-var serverMetrics = []serverMetric{
-	newServerMetric("candor_gateway_calls_total", "Calls of clients, refused ones included.", prometheus.CounterValue, func(t totals) uint64 { return t.calls }),
-	newServerMetric("candor_gateway_open_calls", "Calls in progress.", prometheus.GaugeValue, func(t totals) uint64 { return t.open }),
-	newServerMetric("candor_gateway_late_answers_total", "Responses that came after their call had ended, and were dropped.", prometheus.CounterValue, func(t totals) uint64 { return t.late }),
-	newServerMetric("candor_gateway_open_breakers", "Circuit breakers that are open: one for a server over HTTP, one per connection for a server on standard input and output.", prometheus.GaugeValue, func(t totals) uint64 { return t.breakers }),
-	newServerMetric("candor_gateway_wasted_retries_total", "Calls that repeated a failed call against its retry advice, and failed again or were refused.", prometheus.CounterValue, func(t totals) uint64 { return t.wasted }),
-	newServerMetric("candor_gateway_restarts_total", "Starts of a server on standard input and output after it had ended.", prometheus.CounterValue, func(t totals) uint64 { return t.restarts }),
+// upstreamMetric returns a metric of an upstream other than its failures and durations.
+func upstreamMetric(name, help string, kind prometheus.ValueType, of func(*gateway.Health) float64) metric[gateway.Health] {
+	return metric[gateway.Health]{prometheus.NewDesc("candor_gateway_"+name, help, []string{"server"}, nil), kind, of}
+}
+
+// shippingMetric returns a metric of a ledger that is shipped to a store.
+func shippingMetric(name, help string, kind prometheus.ValueType, of func(*ship.Stats) float64) metric[ship.Stats] {
+	return metric[ship.Stats]{prometheus.NewDesc("candor_ledger_"+name, help, nil, nil), kind, of}
+}
+
+const (
+	counter = prometheus.CounterValue
+	gauge   = prometheus.GaugeValue
+)
+
+var upstreamMetrics = []metric[gateway.Health]{
+	upstreamMetric("calls_total", "Calls of clients, refused ones included.", counter, func(h *gateway.Health) float64 { return float64(h.Calls) }),
+	upstreamMetric("open_calls", "Calls in progress.", gauge, func(h *gateway.Health) float64 { return float64(max(0, h.Open)) }),
+	upstreamMetric("late_answers_total", "Responses that came after their call had ended, and were dropped.", counter,
+		func(h *gateway.Health) float64 { return float64(h.Late) }),
+	upstreamMetric("open_breakers", "Circuit breakers that are open: one for a server over HTTP, one per connection for a server on standard input and output.", gauge,
+		func(h *gateway.Health) float64 { return float64(h.Breaker.Open) }),
+	upstreamMetric("wasted_retries_total", "Calls that repeated a failed call against its retry advice, and failed again or were refused.", counter,
+		func(h *gateway.Health) float64 { return float64(h.WastedRetries) }),
+	upstreamMetric("restarts_total", "Starts of a server on standard input and output after it had ended.", counter, func(h *gateway.Health) float64 {
+		if h.Process == nil {
+			return 0
+		}
+		return float64(h.Process.Restarts)
+	}),
 }
 
 var (
@@ -42,47 +67,29 @@ var (
 	diskFree  = prometheus.NewDesc("candor_ledger_disk_free_bytes", "Space left for this process on the disk of the ledger.", nil, nil)
 )
 
-// shippingMetric is a metric of a ledger that is shipped to a store.
-type shippingMetric struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-	of   func(ship.Stats) float64
-}
-
-func newShippingMetric(name, help string, kind prometheus.ValueType, of func(ship.Stats) float64) shippingMetric {
-	return shippingMetric{prometheus.NewDesc(name, help, nil, nil), kind, of}
-}
-
-var shippingMetrics = []shippingMetric{
-	newShippingMetric("candor_ledger_shipped_entries_total", "Ledger entries that this process has appended to the store.", prometheus.CounterValue, func(s ship.Stats) float64 { return float64(s.Shipped) }),
-	newShippingMetric("candor_ledger_waiting_entries", "Ledger entries that the store does not have yet.", prometheus.GaugeValue, func(s ship.Stats) float64 { return float64(s.Waiting) }),
-	newShippingMetric("candor_ledger_waiting_bytes", "Size of the ledger entries that the store does not have yet.", prometheus.GaugeValue, func(s ship.Stats) float64 { return float64(s.Bytes) }),
-	newShippingMetric("candor_ledger_waiting_seconds", "How long the oldest ledger entry waits for the store.", prometheus.GaugeValue, func(s ship.Stats) float64 { return s.Oldest.Seconds() }),
-	newShippingMetric("candor_ledger_lost_by_store_total", "Ledger entries that the store had acknowledged and did not have any more.", prometheus.CounterValue, func(s ship.Stats) float64 { return float64(s.Lost) }),
-	newShippingMetric("candor_ledger_unshippable_chains", "Chains that differ from their copy in the store, or are damaged, and are not shipped.", prometheus.GaugeValue, func(s ship.Stats) float64 { return float64(len(s.Problems)) }),
+var shippingMetrics = []metric[ship.Stats]{
+	shippingMetric("shipped_entries_total", "Ledger entries that this process has appended to the store.", counter, func(s *ship.Stats) float64 { return float64(s.Shipped) }),
+	shippingMetric("waiting_entries", "Ledger entries that the store does not have yet.", gauge, func(s *ship.Stats) float64 { return float64(s.Waiting) }),
+	shippingMetric("waiting_bytes", "Size of the ledger entries that the store does not have yet.", gauge, func(s *ship.Stats) float64 { return float64(s.Bytes) }),
+	shippingMetric("waiting_seconds", "How long the oldest ledger entry waits for the store.", gauge, func(s *ship.Stats) float64 { return s.Oldest.Seconds() }),
+	shippingMetric("lost_by_store_total", "Ledger entries that the store had acknowledged and did not have any more.", counter, func(s *ship.Stats) float64 { return float64(s.Lost) }),
+	shippingMetric("unshippable_chains", "Chains that differ from their copy in the store, or are damaged, and are not shipped.", gauge,
+		func(s *ship.Stats) float64 { return float64(len(s.Problems)) }),
 }
 
 // collector reads the metrics of a running gateway, without its failures and durations.
 type collector struct{ s *server }
 
-// Describe implements [prometheus.Collector].
-func (collector) Describe(descs chan<- *prometheus.Desc) {
-	for _, m := range serverMetrics {
-		descs <- m.desc
-	}
-	descs <- buildInfo
-	descs <- diskFree
-	descs <- dropped
-	for _, m := range shippingMetrics {
-		descs <- m.desc
-	}
-}
+// Describe implements [prometheus.Collector]. It names no metric, because the servers change when the configuration is read again.
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector]. Retired endpoints of an upstream are included.
 func (c collector) Collect(metrics chan<- prometheus.Metric) {
-	for name, sum := range c.s.routes.Load().totals() {
-		for _, m := range serverMetrics {
-			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, float64(m.of(sum)), name)
+	routes := c.s.routes.Load()
+	for _, name := range routes.names() {
+		h := routes.health(name)
+		for _, m := range upstreamMetrics {
+			m.collect(metrics, &h, name)
 		}
 	}
 	build := term.ReadBuildInfo()
@@ -96,7 +103,7 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 	if c.s.p.Ship != nil {
 		now := c.s.p.Ship.Stats()
 		for _, m := range shippingMetrics {
-			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(now))
+			m.collect(metrics, &now)
 		}
 	}
 	if free, err := doctor.FreeBytes(c.s.p.Dir); err == nil { // unknown on some systems
@@ -125,7 +132,7 @@ func (s *server) metricsPage(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "metrics could not be written", http.StatusInternalServerError)
 		return
 	}
-	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
+	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...)
 	if strings.HasPrefix(string(format), "text/plain") {
 		format = prom.ContentType
 	}

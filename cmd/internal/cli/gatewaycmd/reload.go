@@ -2,15 +2,18 @@ package gatewaycmd
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // configStatus describes the configuration that a gateway uses. The member names are part of the format of /status.
@@ -29,14 +32,15 @@ type configProblem struct {
 	More int       `json:"more,omitempty"` // further problems
 }
 
-// reloads reads the configuration again after each signal, each request, and each change of a watched file, until ctx is done. It
-// closes the returned channel after the last reload.
-func (c *gatewayCommand) reloads(ctx context.Context, cmd *cobra.Command, s *server, asked <-chan os.Signal) <-chan struct{} {
+// watchInterval is the time between two looks at the watched files.
+const watchInterval = 500 * time.Millisecond
+
+// reloads reads the configuration again after each signal and each change of a watched file, until ctx is done. It closes the
+// returned channel after the last reload.
+func (c *gatewayCommand) reloads(ctx context.Context, s *server, asked <-chan os.Signal) <-chan struct{} {
 	ended := make(chan struct{})
-	watched := func() bool { // the file may turn it off, and on again at the next signal
-		return c.config != "" && (cmd.Flags().Changed("watch") && c.watch || !cmd.Flags().Changed("watch") && !s.routes.Load().file.NoWatch)
-	}
-	s.setConfig(configStatus{File: c.config, Loaded: s.started.UTC(), Watched: watched()})
+	watched := func() bool { return c.config != "" && !s.routes.Load().file.NoWatch } // on again at the next signal if the file allows it
+	s.config.Store(&configStatus{File: c.config, Loaded: s.started.UTC(), Watched: watched()})
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(watchInterval)
@@ -47,12 +51,9 @@ func (c *gatewayCommand) reloads(ctx context.Context, cmd *cobra.Command, s *ser
 				return
 			case <-asked:
 				c.reload(s, watched)
-			case done := <-s.reloadRequests:
-				c.reload(s, watched)
-				close(done)
 			case <-tick.C:
 				if watched() && c.files.changed() {
-					c.reloadChanged(s, watched)
+					c.reload(s, watched)
 				}
 			}
 		}
@@ -60,61 +61,20 @@ func (c *gatewayCommand) reloads(ctx context.Context, cmd *cobra.Command, s *ser
 	return ended
 }
 
-// reload reads the file and uses it, or logs one line for each problem.
+// reload reads the file and makes new calls use it, or logs why it cannot be used.
 func (c *gatewayCommand) reload(s *server, watched func() bool) {
 	if c.config == "" {
 		s.p.Notice("reload: no --config, nothing to read")
 		return
 	}
-	c.files.forget()
-	file, err := c.read(c.env.Getenv)
-	if err != nil {
-		c.logReloadError(s, err)
-		s.setProblem(problemOf(err))
+	c.files = watchedFiles{}
+	file, err := c.read(c.env)
+	if err == nil {
+		s.replace(file)
+		s.config.Store(&configStatus{File: c.config, Loaded: time.Now().UTC(), Watched: watched()})
+		s.p.Notice("%s was reloaded: %s", c.config, plural.Of(len(file.Upstreams), "upstream"))
 		return
 	}
-	c.use(s, file, watched, "was reloaded")
-}
-
-// reloadChanged is like reload, for a file that was changed by a person or a program that may not have finished: it does nothing if the
-// content is the same as before, and logs a single line for a file with mistakes.
-func (c *gatewayCommand) reloadChanged(s *server, watched func() bool) {
-	before := c.files.digest()
-	c.files.forget()
-	file, err := c.read(c.env.Getenv)
-	switch {
-	case c.files.digest() == before: // only touched
-	case err != nil:
-		p := problemOf(err)
-		attrs := []any{slog.String("file", c.config), slog.String("reason", p.Text), slog.String("hint", p.Hint)}
-		if p.More > 0 {
-			attrs = append(attrs, slog.Int("moreProblems", p.More))
-		}
-		s.p.Log.Warn("the configuration has changed but cannot be used; still running the previous one", attrs...)
-		s.setProblem(p)
-	default:
-		c.use(s, file, watched, "has changed and was reloaded")
-	}
-}
-
-// use makes new calls use the file.
-func (c *gatewayCommand) use(s *server, file *config.File, watched func() bool, verb string) {
-	s.replace(file)
-	s.setConfig(configStatus{File: c.config, Loaded: time.Now().UTC(), Watched: watched()})
-	s.p.Notice("%s %s: %s", c.config, verb, count(len(file.Upstreams), "upstream", "upstreams"))
-}
-
-func (s *server) setConfig(status configStatus) { s.config.Store(&status) }
-
-// setProblem keeps the reason that the file is not used.
-func (s *server) setProblem(p configProblem) {
-	status := *s.config.Load()
-	status.Problem = &p
-	s.config.Store(&status)
-}
-
-// problemOf returns the first problem of a file.
-func problemOf(err error) configProblem {
 	p := configProblem{Time: time.Now().UTC(), Text: err.Error()}
 	if inside, ok := errors.AsType[*config.Error](err); ok && len(inside.Problems) > 0 {
 		first := inside.Problems[0]
@@ -122,20 +82,44 @@ func problemOf(err error) configProblem {
 	} else if e, ok := errors.AsType[*term.Error](err); ok {
 		p.Hint = e.Hint
 	}
-	return p
+	s.p.Log.Error("reload failed; still running the previous configuration", slog.String("file", c.config), slog.String("reason", p.Text),
+		slog.String("hint", p.Hint), slog.Int("moreProblems", p.More))
+	status := *s.config.Load()
+	status.Problem = &p
+	s.config.Store(&status)
 }
 
-// logReloadError logs why a file is not used, one line for each problem.
-func (c *gatewayCommand) logReloadError(s *server, err error) {
-	log := func(reason, hint string) {
-		s.p.Log.Error("reload failed; still running the previous configuration", slog.String("file", c.config), slog.String("reason", reason), slog.String("hint", hint))
+// watchedFiles notices changes of the files that a configuration was read from. A change is used when two looks in a row have found
+// the same content, so that a file that is being written is rarely read. The zero value is ready to use.
+type watchedFiles struct {
+	sums    map[string][sha256.Size]byte // by name, as they were read
+	pending [sha256.Size]byte            // digest of all files at the last look, if they differed
+}
+
+// read is [config.ReadFile] for a file that is watched from now on.
+func (w *watchedFiles) read(name string) ([]byte, error) {
+	data, err := config.ReadFile(name)
+	if w.sums == nil {
+		w.sums = map[string][sha256.Size]byte{}
 	}
-	if inside, ok := errors.AsType[*config.Error](err); ok {
-		for _, p := range inside.Problems {
-			log(p.Place()+": "+p.Text, p.Hint)
-		}
-		return
+	w.sums[name] = contentSum(data, err)
+	return data, err
+}
+
+func contentSum(data []byte, err error) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(data[:len(data):len(data)], "%v", err))
+}
+
+// changed reports whether a file has changed since it was read, and not since the last look.
+func (w *watchedFiles) changed() bool {
+	same, h := true, sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(w.sums)) {
+		sum := contentSum(config.ReadFile(name))
+		same = same && sum == w.sums[name]
+		h.Write(sum[:])
 	}
-	p := problemOf(err)
-	log(p.Text, p.Hint)
+	now := [sha256.Size]byte(h.Sum(nil))
+	settled := !same && now == w.pending
+	w.pending = now
+	return settled
 }

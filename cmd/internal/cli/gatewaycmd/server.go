@@ -1,14 +1,12 @@
 package gatewaycmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
-	"slices"
-	"strings"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,26 +15,21 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/doctor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 	"github.com/candor-mcp/candor/cmd/internal/telemetry"
 	"github.com/candor-mcp/candor/internal/httpguard"
-	"github.com/candor-mcp/candor/internal/redact"
 )
 
 // server is a running gateway.
 type server struct {
 	p       *service.Sinks
-	group   *share.Group // nil if nothing is shared
 	routes  atomic.Pointer[routes]
 	metrics *prometheus.Registry
 
 	started time.Time
 	config  atomic.Pointer[configStatus]
-	// reloadRequests asks for a reload. Each channel is closed after it.
-	reloadRequests chan chan struct{}
-	ending         <-chan struct{} // closed after the last reload
 
 	clients, admin net.Listener // admin may be nil
 
@@ -49,12 +42,12 @@ type server struct {
 }
 
 // newServer opens the endpoints and listens. It does not serve yet.
-func newServer(p *service.Sinks, group *share.Group, file *config.File) (*server, error) {
-	s := &server{p: p, group: group, started: time.Now(), reloadRequests: make(chan chan struct{})}
-	s.setConfig(configStatus{Loaded: s.started.UTC()})
+func newServer(p *service.Sinks, file *config.File) (*server, error) {
+	s := &server{p: p, started: time.Now()}
+	s.config.Store(&configStatus{Loaded: s.started.UTC()})
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	p.Calls = telemetry.NewCalls()
-	s.routes.Store(newRoutes(p, group, file, nil))
+	s.routes.Store(newRoutes(p, file, nil))
 	var err error
 	if s.metrics, err = newRegistry(p, s); err != nil {
 		return nil, err
@@ -85,53 +78,51 @@ func (s *server) announce() {
 	f := s.routes.Load()
 	s.p.Notice("listening on http://%s", s.clients.Addr())
 	for _, u := range f.file.Upstreams {
-		s.p.Notice("/%s/ is %s (%s)", u.Name, term.Printable(targetWords(u)), cmp.Or(u.Options.Mode, gateway.ModeAnnotate))
+		s.p.Notice("%s", describeUpstream(u))
 	}
 	if len(f.file.Upstreams) == 1 {
 		s.p.Notice("/mcp is /%s/", f.file.Upstreams[0].Name)
 	}
 	if s.admin != nil {
-		s.p.Notice("health and metrics on http://%s/healthz, /metrics, /status and /api/v1", s.admin.Addr())
+		s.p.Notice("health and metrics on http://%s/healthz, /metrics and /status", s.admin.Addr())
 	}
 	if f.file.NoToken && !config.IsLocal(f.file.Listen) {
 		s.p.Log.Warn("other machines can connect, and no token is required")
 	}
 }
 
-// targetWords returns the URL or the command of an upstream.
-func targetWords(u config.Upstream) string {
-	if u.URL != nil {
-		return config.ShowURL(u.URL)
+// checkLogins warns about servers whose clients would have to log in: the gateway cannot pass that on. It does not wait for their
+// answers; the caller calls wait at the end.
+func (s *server) checkLogins(ctx context.Context) (wait func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	upstreams := s.routes.Load().file.Upstreams
+	var addresses []*url.URL
+	for _, u := range upstreams {
+		if u.URL != nil && len(u.HTTP.Header) == 0 {
+			addresses = append(addresses, u.URL)
+		}
 	}
-	return strings.Join(shownCommand(u.Command), " ")
-}
-
-// shownCommand returns a command line with secrets redacted.
-func shownCommand(words []string) []string {
-	if len(words) == 0 {
-		return nil
-	}
-	shown := slices.Clone(words)
-	line := redact.Policy{KeepPaths: true}.Text(strings.Join(words, "\n"))
-	if cut := strings.Split(line, "\n"); len(cut) == len(shown) {
-		return cut
-	}
-	for i, word := range shown {
-		shown[i] = redact.Policy{KeepPaths: true}.Text(word)
-	}
-	return shown
+	var checked sync.WaitGroup
+	checked.Go(func() {
+		asks := doctor.Logins(ctx, addresses)
+		for _, u := range upstreams {
+			if u.URL != nil && asks[u.URL.String()] && ctx.Err() == nil {
+				s.p.Log.Warn("the server asks for a log-in with OAuth, which clients cannot do through the gateway",
+					slog.String("upstream", u.Name), slog.String("next", doctor.AroundLogin(config.ShowURL(u.URL))))
+			}
+		}
+	})
+	return func() { cancel(); checked.Wait() }
 }
 
 // replace makes new calls use another configuration.
 func (s *server) replace(file *config.File) {
 	before := s.routes.Load()
-	if file.Listen != before.file.Listen || file.Admin != before.file.Admin || file.Ledger != before.file.Ledger ||
-		file.Share != before.file.Share || file.ShareKey != before.file.ShareKey {
-		s.p.Log.Warn("listening addresses, the ledger and share change only at a restart")
+	if file.Listen != before.file.Listen || file.Admin != before.file.Admin || file.Ledger != before.file.Ledger {
+		s.p.Log.Warn("listening addresses and the ledger change only at a restart")
 		file.Listen, file.Admin, file.Ledger = before.file.Listen, before.file.Admin, before.file.Ledger
-		file.Share, file.ShareKey = before.file.Share, before.file.ShareKey
 	}
-	s.routes.Store(newRoutes(s.p, s.group, file, before))
+	s.routes.Store(newRoutes(s.p, file, before))
 }
 
 // ServeHTTP passes a request to its endpoint.
@@ -151,7 +142,6 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // run serves until ctx is done, then lets open calls finish. It calls stop first, so that a second signal ends the process at once.
 // reloads is closed when no reload is in progress.
 func (s *server) run(ctx context.Context, stop func(), reloads <-chan struct{}) error {
-	s.ending = reloads
 	endpoints, admin := s.httpServer(s), s.httpServer(s.adminPages())
 	ended := make(chan error, 2)
 	go func() { ended <- endpoints.Serve(s.clients) }()
@@ -214,23 +204,21 @@ func (s *server) drain() {
 	for _, d := range f.all() {
 		d.up.Drain()
 	}
-	if n := s.open(); n > 0 {
-		s.p.Log.Info("waiting for open calls", slog.Uint64("calls", n), slog.Duration("atMost", f.file.Drain))
+	if n := f.open(); n > 0 {
+		s.p.Log.Info("waiting for open calls", slog.Int("calls", n), slog.Duration("atMost", f.file.Drain))
 	}
 	bound := time.After(f.file.Drain)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for s.open() > 0 || s.requests.Load() > 0 {
+	for f.open() > 0 || s.requests.Load() > 0 {
 		select {
 		case <-bound:
-			s.p.Log.Warn("open calls were ended", slog.Uint64("calls", s.open()))
+			s.p.Log.Warn("open calls were ended", slog.Int("calls", f.open()))
 			return
 		case <-tick.C:
 		}
 	}
 }
-
-func (s *server) open() uint64 { return s.routes.Load().total().open }
 
 // adminPages returns the handler for the admin address. It serves only this machine: web pages of other origins cannot read it.
 func (s *server) adminPages() http.Handler {
@@ -246,7 +234,6 @@ func (s *server) adminPages() http.Handler {
 	})
 	mux.HandleFunc("GET /metrics", s.metricsPage)
 	mux.HandleFunc("GET /status", s.statusPage)
-	s.registerAPI(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if guard := (httpguard.Guard{}); !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
 			http.Error(w, "this page is served only to this machine", http.StatusForbidden)

@@ -32,10 +32,10 @@ func newGatewayStatus(env *term.Env) *cobra.Command {
 folder. A table has for each upstream the state of its circuit breaker, the calls since the start of the gateway,
 how many of them failed, were masked as a success, or only look like a failure, the retries that a client made
 against the advice of the error, and the percentiles of the latency of tool calls in the last five minutes. Below
-it are the server and its protocol version, its processes and their last exit, the last failure, and the arguments
-that the server accepts although they do not match the schema of the tool. With NAME only that upstream is shown.
+it are the server and its protocol version, its processes and their last exit, and the last failure. With NAME only
+that upstream is shown.
 
-Exit codes: 0 the gateway answered; 1 it did not answer; 2 its address is unknown, or it has no such upstream.`,
+Exit codes: 0 the gateway answered; 1 it did not answer; 2 its address or the upstream is unknown.`,
 		Example: `  candor gateway status
   candor gateway status github
   candor gateway status --admin 127.0.0.1:8766 --json`,
@@ -67,11 +67,7 @@ func (c *gatewayStatusCommand) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if format == "json" {
-		return term.WriteJSONLine(c.env.Out, status)
-	}
-	writeStatus(c.env, status, time.Now())
-	return nil
+	return term.WriteReport(c.env, format == "json", status, true, func() { writeStatus(c.env, status, time.Now()) })
 }
 
 // address returns the admin address of the flag or the file.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
-	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // writeStatus writes a status for people: a table of all upstreams, then details of each.
@@ -44,11 +44,8 @@ func writeStatus(env *term.Env, s *GatewayStatus, now time.Time) {
 			fmt.Fprintf(env.Out, "  %s\n", line)
 		}
 	}
-	if s.Share != nil {
-		fmt.Fprintf(env.Out, "\n%s\n", strings.Join(shareWords(s.Share), "\n"))
-	}
 	if l := s.Ledger; l != nil && l.Unrecorded > 0 {
-		fmt.Fprintf(env.Out, "\n%s\n", p.Bad("the ledger in "+term.Printable(l.Folder)+" did not record "+term.Count(l.Unrecorded, "entry", "entries")))
+		fmt.Fprintf(env.Out, "\n%s\n", p.Bad("the ledger in "+term.Printable(l.Folder)+" did not record "+plural.Count(l.Unrecorded, "entry", "entries")))
 	}
 	if s.Ledger != nil && s.Ledger.Shipping != nil {
 		writeShipping(env, p, s.Ledger.Shipping)
@@ -58,7 +55,7 @@ func writeStatus(env *term.Env, s *GatewayStatus, now time.Time) {
 // writeShipping writes how far the ledger is shipped, and what is wrong with that.
 func writeShipping(env *term.Env, p term.Colors, s *ship.Stats) {
 	fmt.Fprintf(env.Out, "\nshipped to %s as node %s, ack=%s: %s, %s (%d bytes)\n", term.Printable(s.Store), term.Printable(s.Node), s.Mode,
-		term.Count(s.Shipped, "entry", "entries"), term.Count(s.Waiting, "waits", "wait"), s.Bytes)
+		plural.Count(s.Shipped, "entry", "entries"), plural.Count(s.Waiting, "waits", "wait"), s.Bytes)
 	if s.Error != "" {
 		fmt.Fprintf(env.Out, "  %s\n", p.Bad("the store cannot be reached: "+term.Printable(s.Error)))
 	}
@@ -66,7 +63,7 @@ func writeShipping(env *term.Env, p term.Colors, s *ship.Stats) {
 		fmt.Fprintf(env.Out, "  %s\n", p.Bad("the backlog is full, and calls whose failure cannot be recorded are refused"))
 	}
 	if s.Lost > 0 {
-		fmt.Fprintf(env.Out, "  %s\n", p.Bad("the store lost "+term.Count(s.Lost, "entry", "entries")+" that it had acknowledged"))
+		fmt.Fprintf(env.Out, "  %s\n", p.Bad("the store lost "+plural.Count(s.Lost, "entry", "entries")+" that it had acknowledged"))
 	}
 	for _, chain := range slices.Sorted(maps.Keys(s.Problems)) {
 		fmt.Fprintf(env.Out, "  %s\n", p.Bad("chain "+term.Printable(chain)+" is not shipped: "+term.Printable(s.Problems[chain])))
@@ -154,8 +151,8 @@ func (u *upstreamStatus) words() []string {
 	if u.Health.Server.Protocol != "" {
 		words = append(words, "MCP "+term.Printable(u.Health.Server.Protocol))
 	}
-	return append(words, term.Printable(u.Mode), "validation "+term.Printable(u.Validate), term.Count(u.Calls, "call", "calls"),
-		fmt.Sprintf("%d open", u.Open), term.Count(u.Late, "late response", "late responses"))
+	return append(words, term.Printable(string(u.Mode)), "validation "+term.Printable(string(u.Validate)), plural.Of(u.Health.Calls, "call"),
+		fmt.Sprintf("%d open", u.Health.Open), plural.Of(u.Health.Late, "late response"))
 }
 
 // details returns lines about what happened to an upstream.
@@ -163,14 +160,14 @@ func (u *upstreamStatus) details(now time.Time) []string {
 	var lines []string
 	h := &u.Health
 	if b := h.Breaker; b.Open > 0 || b.Opened > 0 {
-		line := "breaker " + term.Printable(b.State) + " since " + ago(now, b.Since) + ", opened " + term.Count(b.Opened, "time", "times")
+		line := "breaker " + term.Printable(b.State) + " since " + ago(now, b.Since) + ", opened " + plural.Of(b.Opened, "time")
 		if b.Trial != nil && b.Trial.After(now) {
 			line += ", next trial in " + b.Trial.Sub(now).Truncate(time.Second).String()
 		}
 		lines = append(lines, line)
 	}
 	if p := h.Process; p != nil {
-		line := fmt.Sprintf("%d running, %s, %s", p.Running, term.Count(p.Starts, "start", "starts"), term.Count(p.Restarts, "restart", "restarts"))
+		line := fmt.Sprintf("%d running, %s, %s", p.Running, plural.Of(p.Starts, "start"), plural.Of(p.Restarts, "restart"))
 		if p.LastExit != nil {
 			line += ", last exit " + ago(now, p.LastExit.Time) + ": " + term.Printable(p.LastExit.Status)
 		}
@@ -183,28 +180,5 @@ func (u *upstreamStatus) details(now time.Time) []string {
 		}
 		lines = append(lines, line+", ref "+term.Printable(f.Ref))
 	}
-	for _, one := range u.Tolerances {
-		lines = append(lines, term.Printable(one.Tool)+" accepts "+term.Printable(toleranceWords(one)))
-	}
 	return lines
-}
-
-// toleranceWords describes invalid arguments that a server accepts.
-func toleranceWords(t gateway.Tolerance) string {
-	var words string
-	switch t.Rule {
-	case "type":
-		words = "type " + t.Got
-	case "unknown_key":
-		words = "a key that is not in the schema"
-	case "required":
-		words = "a call without this argument"
-	default:
-		words = "a value that violates " + t.Rule
-	}
-	path := t.Path
-	if path == "" {
-		path = "(arguments)"
-	}
-	return fmt.Sprintf("%s: %s (%s)", path, words, term.Count(t.Calls, "call", "calls"))
 }

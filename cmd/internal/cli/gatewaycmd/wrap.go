@@ -23,7 +23,7 @@ type wrapCommand struct {
 	service.Flags
 	console      consolecmd.Flags
 	env          *term.Env
-	mode         string
+	mode         gateway.Mode
 	timeout      string
 	startTimeout string
 	toolTimeouts []string
@@ -33,11 +33,14 @@ type wrapCommand struct {
 	restart      int
 	dialect      string
 	mirror       bool
+	client       string
 	name         string
-	validate     string
+	validate     gateway.Validation
 	validateTool []string
-	noValidation bool
 }
+
+// clientAbout is the help for --client.
+var clientAbout = "client program that reads the answers, which decides their form; auto means the one that it names: " + term.JoinWords(gateway.ClientNames())
 
 // NewWrap returns `candor wrap`.
 func NewWrap(env *term.Env) *cobra.Command {
@@ -46,8 +49,8 @@ func NewWrap(env *term.Env) *cobra.Command {
 		Use:   "wrap [flags] -- COMMAND [ARGUMENTS]",
 		Short: "Start an MCP server and make it honest about failure",
 		Long: `Start an MCP server on standard input and output, and pass messages between it and its client. Clean messages
-pass byte for byte. A failure is classified, recorded in the ledger and counted, and gets an envelope that says
-what it is and whether to retry. A call that the server never answers, because it hangs, crashes or sends
+pass byte for byte. A failure is classified, recorded in the ledger and counted, and gets an envelope with
+its code and whether to retry. A call that the server never answers, because it hangs, crashes or sends
 malformed messages, gets an error response. All processes that the server started end with this command.
 
 In an agent's configuration put candor wrap -- before the command of the server:
@@ -94,7 +97,7 @@ func (c *wrapCommand) registerAll(cmd *cobra.Command) {
 	c.Register(cmd)
 	c.console.Register(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&c.mode, "mode", string(gateway.ModeAnnotate), "how failing responses are changed: "+term.JoinWords(modeNames()))
+	term.Choice(cmd, &c.mode, "mode", gateway.ModeAnnotate, "how failing responses are changed: "+term.JoinWords(term.Strings(gateway.Modes())), gateway.Modes())
 	flags.StringVar(&c.timeout, "timeout", gateway.DefaultTimeout.String(), "time limit of a call without progress, or none")
 	flags.StringVar(&c.startTimeout, "start-timeout", gateway.DefaultStartTimeout.String(), "time limit of initialize, or none")
 	flags.StringArrayVar(&c.toolTimeouts, "tool-timeout", nil, "time limit for one tool, as NAME=DURATION; may be repeated")
@@ -102,20 +105,13 @@ func (c *wrapCommand) registerAll(cmd *cobra.Command) {
 	flags.StringVar(&c.maxFrame, "max-frame", "16MiB", "maximum message size")
 	flags.IntVar(&c.retry, "retry", 0, "retries for read-only or idempotent calls")
 	flags.IntVar(&c.restart, "restart", 0, "restarts per minute of a server that exits")
-	flags.StringVar(&c.dialect, "dialect", "candor", "format of error responses: "+term.JoinWords(dialect.Names()))
+	term.Choice(cmd, &c.dialect, "dialect", "candor", "format of error responses: "+term.JoinWords(dialect.Names()), dialect.Names())
 	flags.BoolVar(&c.mirror, "mirror", false, "repeat the error in structuredContent of error responses")
+	term.Choice(cmd, &c.client, "client", gateway.AutoClient, clientAbout, gateway.ClientNames())
 	flags.StringVar(&c.name, "name", "", "name of the server in log, ledger and metrics; default the name that the server gives itself, and until it does so the package in its command")
-	flags.StringVar(&c.validate, "validate", string(gateway.ValidationLenient), "validation of arguments: "+term.JoinWords(validationNames()))
+	term.Choice(cmd, &c.validate, "validate", gateway.ValidationLenient, "validation of arguments: "+term.JoinWords(term.Strings(gateway.Validations())), gateway.Validations())
 	flags.StringArrayVar(&c.validateTool, "validate-tool", nil, "validation for one tool, as NAME=LEVEL; may be repeated")
-	flags.BoolVar(&c.noValidation, "no-validation", false, "same as --validate off")
-	term.CompleteFlag(cmd, "validate", validationNames())
-	term.CompleteFlag(cmd, "mode", modeNames())
-	term.CompleteFlag(cmd, "dialect", dialect.Names())
 }
-
-func modeNames() []string { return term.Strings(gateway.Modes()) }
-
-func validationNames() []string { return term.Strings(gateway.Validations()) }
 
 func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 	if err := checkLine(cmd, args); err != nil {
@@ -174,16 +170,7 @@ func checkLine(cmd *cobra.Command, args []string) error {
 
 // options returns the gateway options for the flags.
 func (c *wrapCommand) options() (o gateway.Options, err error) {
-	o = gateway.Options{Name: c.name, Mode: gateway.Mode(c.mode), Mirror: c.mirror}
-	if !o.Mode.Valid() {
-		return o, term.Unknown("--mode", c.mode, modeNames())
-	}
-	if !term.MatchFold(dialect.Names(), &c.dialect) {
-		return o, term.Unknown("--dialect", c.dialect, dialect.Names())
-	}
-	if o.Dialect, err = dialect.Lookup(c.dialect); err != nil {
-		return o, err
-	}
+	o = gateway.Options{Name: c.name, Mode: c.mode, Mirror: c.mirror, Client: c.client, Dialect: dialect.Must(c.dialect), Validate: c.validate}
 	if o.Timeout, err = config.ParseDeadline(c.timeout); err != nil {
 		return o, service.BadFlag("--timeout", err)
 	}
@@ -193,7 +180,7 @@ func (c *wrapCommand) options() (o gateway.Options, err error) {
 	if o.Timeouts, err = c.byTool(); err != nil {
 		return o, err
 	}
-	if err = c.validation(&o); err != nil {
+	if o.ValidateTools, err = c.validateTools(); err != nil {
 		return o, err
 	}
 	if o.Limits.Message.MaxBytes, err = config.ParseSize(c.maxFrame); err != nil {
@@ -227,22 +214,13 @@ func (c *wrapCommand) byTool() (map[string]time.Duration, error) {
 	})
 }
 
-// validation sets the validation of arguments.
-func (c *wrapCommand) validation(o *gateway.Options) (err error) {
-	o.Validate = gateway.Validation(c.validate)
-	if !o.Validate.Valid() {
-		return term.Unknown("--validate", c.validate, validationNames())
-	}
-	if c.noValidation {
-		o.Validate = gateway.ValidationOff
-	}
-	o.ValidateTools, err = perTool("--validate-tool", "LEVEL", "search=strict", c.validateTool, func(level string) (gateway.Validation, error) {
+func (c *wrapCommand) validateTools() (map[string]gateway.Validation, error) {
+	return perTool("--validate-tool", "LEVEL", "search=strict", c.validateTool, func(level string) (gateway.Validation, error) {
 		if !gateway.Validation(level).Valid() {
-			return "", term.Unknown("--validate-tool", level, validationNames())
+			return "", term.Unknown("--validate-tool", level, term.Strings(gateway.Validations()))
 		}
 		return gateway.Validation(level), nil
 	})
-	return err
 }
 
 // perTool parses the values of a flag that has the form NAME=value.
@@ -265,7 +243,7 @@ func perTool[T any](flag, value, example string, pairs []string, parse func(stri
 func (c *wrapCommand) child(p *service.Sinks, up *gateway.Upstream, args []string) stdio.Child {
 	child := stdio.Child{
 		Command: args[0], Args: args[1:], Guard: term.GuardCommand(), Restart: stdio.RestartPolicy{Tries: c.restart},
-		Stderr: c.env.Err, RedactStderr: c.mode != string(gateway.ModeObserve),
+		Stderr: c.env.Err, RedactStderr: c.mode != gateway.ModeObserve,
 	}
 	if c.JSONLogs {
 		child.Stderr = &service.LogLines{Log: p.Log, Name: up.Name}

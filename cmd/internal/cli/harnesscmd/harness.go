@@ -1,4 +1,4 @@
-// Package harnesscmd has candor workbench harness and the commands below it.
+// Package harnesscmd has candor workbench harness.
 package harnesscmd
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )
@@ -45,8 +45,8 @@ the methods are the tools of an MCP server, on standard input and output or with
 
 Domains are enabled with --domain or MCP_DOMAINS; the default is ` + strings.Join(harness.DefaultDomains(), " and ") + `. The domains are
 ` + strings.Join(harness.Names(), ", ") + `.
-If the program or service of a domain is missing, its methods return E_NOT_INSTALLED and say what to install; candor workbench harness
-domains lists all domains.
+If the program or service of a domain is missing, its methods return E_NOT_INSTALLED and say what to install, and GET /healthz (see
+MCP_HEALTH_PORT) names the domains that cannot work.
 
 In an agent's configuration:
 
@@ -59,16 +59,14 @@ read its responses, or the counters or the ledger could not be written; 2 the se
 variable is wrong.`,
 		Example: `  candor workbench harness
   candor workbench harness --domain kg --domain python
-  MCP_DOMAINS=all candor workbench harness --mcp
-  candor workbench harness domains`,
-		Args: term.NoSuchCommand,
+  MCP_DOMAINS=all candor workbench harness --mcp`,
+		Args: term.MaxArgs(0, "candor workbench harness"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	c.Register(cmd, "rpc")
 	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "domain to enable, or all; may be repeated")
 	cmd.Flags().BoolVar(&c.mcp, "mcp", false, "serve MCP instead of lines of JSON-RPC")
 	term.CompleteFlag(cmd, "domain", append([]string{"all"}, harness.Names()...))
-	cmd.AddCommand(newHarnessDomains(env))
 	return cmd
 }
 
@@ -115,7 +113,7 @@ func harnessSettings(env *term.Env, domains []string) (s harness.Settings, err e
 	}
 	if len(domains) > 0 {
 		if s.Domains, err = harness.SelectDomains(domains); err != nil {
-			return s, term.BadInput("candor workbench harness domains lists them", "--domain: %s", err)
+			return s, term.BadInput("see candor workbench harness --help", "--domain: %s", err)
 		}
 	}
 	return s, nil
@@ -123,8 +121,13 @@ func harnessSettings(env *term.Env, domains []string) (s harness.Settings, err e
 
 // open opens the domains. o has the options of line mode.
 func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, o harness.Options) (*harness.Harness, error) {
+	for _, name := range []string{"MCP_SQL_URL", "NOTION_TOKEN", "TAVILY_API_KEY", "GITHUB_TOKEN"} { // neither Python nor a browser gets them
+		term.Withhold(name)
+	}
 	o.Settings, o.Meter, o.Level = c.settings, counts, &c.level
-	o.Environment = domain.Environment{Getenv: c.Env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: c.Log}
+	o.Environment = domain.Environment{
+		Getenv: c.Env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: c.Log, Private: c.Private(c.Env, state),
+	}
 	h, err := harness.Open(o)
 	if err != nil {
 		return nil, term.BadInput("see docs/harness.md", "%s", err)
@@ -211,13 +214,13 @@ func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
 func (c *harnessCommand) openLedger(dir string, log *slog.Logger) (*ledger.Ledger, error) {
 	named := dir
 	if named == "" {
-		named = plug.NoLedger
+		named = ledgerconfig.NoLedger
 	}
 	options, err := c.Logs.Keep.Options(named, harness.SystemName, c.Env.Getenv, log)
 	if err != nil {
 		return nil, err
 	}
-	trail, err := plug.Ledger(named, c.Shipped(options), log)
+	trail, err := ledgerconfig.Ledger(named, c.Shipped(options), log)
 	if err != nil {
 		return nil, term.BadInput("name a folder that can be written with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}

@@ -15,14 +15,14 @@ import (
 )
 
 // chosen reports whether the flags choose servers.
-func (c *command) chosen() bool { return c.all || len(c.clients) > 0 || len(c.servers) > 0 }
+func (c *command) chosen() bool { return c.all || c.hook || len(c.clients) > 0 || len(c.servers) > 0 }
 
 // wanted reports whether the command can change a server.
 func (c *command) wanted(s clientconfig.Server) bool {
 	if c.remove {
 		return s.Removable()
 	}
-	return s.Installable()
+	return s.Installable() || c.remote && s.CheckBridge() == nil
 }
 
 // mayChange reports whether a file may be changed: one of a project only with --project.
@@ -52,30 +52,29 @@ func key(f clientconfig.File, s clientconfig.Server) string {
 	return strings.Join([]string{f.Path, s.Project, s.Name}, "\x00")
 }
 
-// choices returns the keys of the servers that can be changed, in the order of the list.
-func (c *command) choices(files []clientconfig.File) []string {
-	var keys []string
-	for _, f := range files {
-		for _, s := range f.Servers {
-			if c.wanted(s) && c.mayChange(f) {
-				keys = append(keys, key(f, s))
-			}
-		}
-	}
-	return keys
+// offer is what there is to choose from.
+type offer struct {
+	keys   []string // of the servers that can be changed, in the order of the list
+	broken int      // how many of them are broken
+	closed int      // servers that --project would add
 }
 
-// closed returns the number of servers that --project would add to the choices.
-func (c *command) closed(files []clientconfig.File) int {
-	n := 0
+func (c *command) offer(files []clientconfig.File) (o offer) {
 	for _, f := range files {
 		for _, s := range f.Servers {
-			if c.wanted(s) && !c.mayChange(f) {
-				n++
+			switch {
+			case !c.wanted(s):
+			case !c.mayChange(f):
+				o.closed++
+			default:
+				o.keys = append(o.keys, key(f, s))
+				if s.Status == clientconfig.Broken && !c.remove {
+					o.broken++
+				}
 			}
 		}
 	}
-	return n
+	return o
 }
 
 // readAnswer shows the question that was printed, and returns the next line of the input, or "" at its end.
@@ -129,8 +128,8 @@ func (c *command) checkFlags(files []clientconfig.File) error {
 		}
 	}
 	for i := range c.clients {
-		if !term.MatchFold(clientIDs(), &c.clients[i]) {
-			return term.Unknown("--client", c.clients[i], clientIDs())
+		if !term.MatchFold(clientconfig.IDs(), &c.clients[i]) {
+			return term.Unknown("--client", c.clients[i], clientconfig.IDs())
 		}
 		if err := c.checkClient(files, c.clients[i]); err != nil {
 			return err
@@ -143,7 +142,7 @@ func (c *command) checkFlags(files []clientconfig.File) error {
 			continue
 		}
 		for _, s := range f.Servers {
-			names = append(names, s.Name)
+			names = append(names, clientconfig.CleanText(s.Name))
 			open[s.Name] = open[s.Name] || c.mayChange(f)
 		}
 	}
@@ -183,6 +182,35 @@ func (c *command) checkClient(files []clientconfig.File, id string) error {
 	return term.BadInput("add a server in the client first; its file is "+c.path(where)+". candor install lists what was found", "--client %s: no configuration file", id)
 }
 
+// withoutBridge is what to do for a server with a URL that mcp-remote cannot replace.
+const withoutBridge = "candor gateway can serve a URL if the server needs no log-in"
+
+// immutable says why a server cannot be changed, and what to do, or "".
+func (c *command) immutable(s clientconfig.Server) (reason, next string) {
+	switch s.Status {
+	case clientconfig.NotStdio:
+		err := s.CheckBridge()
+		switch {
+		case err != nil && c.remote:
+			return "not stdio: " + err.Error(), withoutBridge
+		case err != nil:
+			return "not stdio: the client connects to a URL", withoutBridge
+		case !c.remote:
+			return "not stdio: the client connects to a URL", "--remote lets the client start it through mcp-remote"
+		}
+	case clientconfig.Unsupported:
+		return s.Problem, "correct the entry, and run the command again"
+	case clientconfig.Managed:
+		return s.Problem, "give the entry its own command, with candor wrap -- before it"
+	case clientconfig.Protected, clientconfig.Broken:
+		if c.remove && !s.Removable() {
+			return "it was not made by candor install", "remove it by hand"
+		}
+	case clientconfig.Unprotected:
+	}
+	return "", ""
+}
+
 // refuseChosen reports the servers that --server names and that cannot be changed.
 func (c *command) refuseChosen(files []clientconfig.File) bool {
 	refused := false
@@ -194,20 +222,10 @@ func (c *command) refuseChosen(files []clientconfig.File) bool {
 			if !slices.Contains(c.servers, s.Name) {
 				continue
 			}
-			switch {
-			case s.Status == clientconfig.NotStdio:
-				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q is not stdio: the client connects to a URL", c.path(f.Path), s.Name),
-					"candor gateway can stand before a URL")
-			case s.Status == clientconfig.Unsupported:
-				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q: %s", c.path(f.Path), s.Name, s.Problem), "correct the entry, and run the command again")
-			case s.Status == clientconfig.Managed:
-				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q: %s", c.path(f.Path), s.Name, s.Problem), "give the entry its own command, with candor wrap -- before it")
-			case c.remove && s.Status != clientconfig.Unprotected && !s.Removable():
-				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q was not made by candor install", c.path(f.Path), s.Name), "remove it by hand")
-			default:
-				continue
+			if reason, next := c.immutable(s); reason != "" {
+				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q: %s", c.path(f.Path), s.Name, reason), next)
+				refused = true
 			}
-			refused = true
 		}
 	}
 	return refused
@@ -216,15 +234,17 @@ func (c *command) refuseChosen(files []clientconfig.File) bool {
 // explain reports why a file was not changed, and the lines to paste instead.
 func (c *command) explain(f clientconfig.File, editor *clientconfig.Editor, err error) {
 	hint := "or edit it yourself: give each server its own command and arguments, which follow -- now"
-	if !c.remove {
+	switch {
+	case c.hook && c.remove:
+		hint = "or remove the hook yourself"
+	case c.hook:
+		hint = "or edit it yourself: add this hook\n" + f.Client.Example(editor.Candor)
+	case !c.remove:
 		hint = "or edit it yourself: put this in the entry of a server\n" + f.Client.Example(editor.Candor)
 	}
-	switch {
-	case errors.Is(err, clientconfig.ErrState):
-		hint = "set XDG_STATE_HOME to a folder that can be written, and run the command again"
-	case errors.Is(err, fs.ErrPermission):
+	if errors.Is(err, fs.ErrPermission) {
 		hint = "check the owner and the permissions of the file and of its folder, and run the command again, " + hint
-	default:
+	} else {
 		hint = "correct the file and run the command again, " + hint
 	}
 	name := f.Path

@@ -5,14 +5,14 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // command has the flags of both commands.
@@ -25,6 +25,8 @@ type command struct {
 	dryRun  bool
 	all     bool
 	project bool
+	remote  bool
+	hook    bool
 	clients []string
 	servers []string
 	command string
@@ -47,8 +49,18 @@ Clients: ` + clientList() + `.
 
 Only servers that the client starts (a command and its arguments) can be changed. An edit replaces the command
 and adds arguments before the server's own; all other text of the file, with comments, order and line ends, stays
-as it is. The old file is kept beside the new one as NAME.candor-backup-TIME, and candor uninstall restores the
-same bytes. A second run changes nothing. Values that look like secrets are not printed, and variables never are.
+as it is. Among the added arguments is --name with the name of the entry, by which ledger and console tell servers apart;
+earlier entries without it are left as they are. The old file is kept beside the new one as NAME.candor-backup-TIME,
+and candor uninstall restores the same bytes. A second run changes nothing. Values that look like secrets are not
+printed, and variables never are.
+
+A server with a URL is changed only with --remote: the client then starts candor wrap -- npx -y mcp-remote URL, and
+mcp-remote, an npm package of others, connects to the server and does its log-in. Entries with headers, with
+settings of a log-in, or with a placeholder or a secret in the address are left alone.
+
+With --hook the command changes no server: it writes candor hook into the settings of Claude Code and GitHub Copilot CLI,
+so that their models get an explanation of each failed call, also of remote servers and of the client's own tools. For
+the failures of servers behind candor wrap it adds nothing.
 
 A server is broken if its entry runs candor at a path where it no longer is. It can be chosen like an unprotected
 one: its entry gets the path of this program, and keeps the rest.
@@ -67,11 +79,14 @@ Exit codes: 0 done, or nothing to do; 1 a file or a chosen server could not be r
   candor install --all
   candor install --client cursor --server github
   candor install --all --project --command candor
+  candor install --server linear --remote
+  candor install --hook
   candor install --all --command "npx -y candor-mcp"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	c.register(cmd)
+	cmd.Flags().BoolVar(&c.remote, "remote", false, "change servers with a URL too: candor wrap -- npx -y mcp-remote URL")
 	cmd.Flags().StringVar(&c.command, "command", "", "command that starts candor; default this program")
 	return cmd
 }
@@ -85,12 +100,14 @@ func NewUninstall(env *term.Env) *cobra.Command {
 		Long: `Undo candor install: the chosen servers get their own command and arguments back, byte for byte. Changes that
 were made to the file since are kept. Without a choice the command lists the servers; at a terminal it then asks
 which to change, shows the difference, and asks before it writes.
-If the file is as it was before the installation, its backup is removed, otherwise it stays.
+If the file is as it was before the installation, its backup is removed, otherwise it stays. The hooks of candor install
+--hook count as servers; a file that had nothing else is removed.
 
 The output with --json and the exit codes are those of candor install.`,
 		Example: `  candor uninstall --all --dry-run
   candor uninstall --all
-  candor uninstall --client vscode --server github`,
+  candor uninstall --client vscode --server github
+  candor uninstall --hook`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
@@ -106,29 +123,22 @@ func clientList() string {
 	return term.JoinWords(names)
 }
 
-func clientIDs() []string {
-	var ids []string
-	for _, c := range clientconfig.Clients() {
-		ids = append(ids, c.ID)
-	}
-	return ids
-}
-
 func (c *command) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&c.all, "all", false, "choose all servers")
-	flags.StringSliceVar(&c.clients, "client", nil, "choose the servers of a client: "+term.JoinWords(clientIDs())+"; may be repeated")
+	flags.StringSliceVar(&c.clients, "client", nil, "choose the servers of a client: "+term.JoinWords(clientconfig.IDs())+"; may be repeated")
 	flags.StringArrayVar(&c.servers, "server", nil, "choose the servers with this name; may be repeated")
 	flags.BoolVar(&c.project, "project", false, "change the files of the current folder too")
+	flags.BoolVar(&c.hook, "hook", false, "choose the failure hooks of clients, and no servers")
 	flags.BoolVar(&c.dryRun, "dry-run", false, "show the changes, write nothing")
 	flags.BoolVar(&c.json, "json", false, "print one JSON object")
-	term.CompleteFlag(cmd, "client", clientIDs())
+	term.CompleteFlag(cmd, "client", clientconfig.IDs())
 }
 
 func (c *command) run(cmd *cobra.Command) error {
 	c.cmd = cmd
-	c.system = clientconfig.System{OS: runtime.GOOS, Getenv: c.env.Getenv, Home: c.env.Getenv(homeVariable()), Folder: term.AbsolutePath(".")}
-	files := clientconfig.Discover(c.system)
+	c.system = clientconfig.LocalSystem(c.env.Getenv, term.AbsolutePath("."))
+	files := c.files()
 	if err := c.checkFlags(files); err != nil {
 		return err
 	}
@@ -141,12 +151,32 @@ func (c *command) run(cmd *cobra.Command) error {
 	return c.changeAll(files)
 }
 
+// files returns the files of the clients: those with servers, or with --hook those for hooks. uninstall also has the hooks that
+// are installed.
+func (c *command) files() (files []clientconfig.File) {
+	if !c.hook {
+		files = clientconfig.Discover(c.system)
+	}
+	if !c.hook && !c.remove {
+		return files
+	}
+	for _, f := range clientconfig.DiscoverHooks(c.system) {
+		if c.hook || slices.ContainsFunc(f.Servers, clientconfig.Server.Removable) {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
 // sayNothingFound prints where configuration files were looked for, and what to do.
 func (c *command) sayNothingFound() error {
-	if c.system.Home == "" {
-		return term.BadInput("set "+homeVariable()+" to your home folder", "no configuration file of an MCP client was found: the home folder is not known")
+	if c.hook {
+		return term.BadInput("start the client once, so that it makes its folder", "neither Claude Code nor GitHub Copilot CLI is installed here")
 	}
-	fmt.Fprintln(c.env.Out, "No configuration file of an MCP client was found. Looked for:")
+	if c.system.Home == "" {
+		return term.BadInput("set "+clientconfig.HomeVariable()+" to your home folder", "no configuration file of an MCP client was found: the home folder is not known")
+	}
+	fmt.Fprintln(c.env.Out, "No configuration file of an MCP client was found. Looked for (docs/clients.md and --json list all):")
 	c.places()
 	if c.remove {
 		fmt.Fprintln(c.env.Out, "\nNothing to do. If a client keeps its file elsewhere, remove candor wrap -- from it by hand.")
@@ -159,13 +189,6 @@ func (c *command) sayNothingFound() error {
 	fmt.Fprintf(c.env.Out, "\nAdd a server in a client, then run candor install again. If a client keeps its file elsewhere, put this in the\nentry of a server yourself, in place of its command and before its arguments:\n%s\n",
 		clientconfig.Clients()[0].Example(words))
 	return nil
-}
-
-func homeVariable() string {
-	if runtime.GOOS == "windows" {
-		return "USERPROFILE"
-	}
-	return "HOME"
 }
 
 // listAndAsk lists the servers and, at a terminal, asks which to change.
@@ -181,11 +204,11 @@ func (c *command) listAndAsk(files []clientconfig.File) error {
 		return unreadable(files)
 	}
 	c.list(files)
-	keys := c.choices(files)
-	ask := len(keys) > 0 && c.env.Interactive && !c.dryRun
-	c.sayNext(files, len(keys), ask)
+	o := c.offer(files)
+	ask := len(o.keys) > 0 && c.env.Interactive && !c.dryRun
+	c.sayNext(o, ask)
 	if ask {
-		picked, err := c.ask(keys)
+		picked, err := c.ask(o.keys)
 		if err != nil || len(picked) == 0 {
 			return err
 		}
@@ -206,37 +229,29 @@ func unreadable(files []clientconfig.File) error {
 }
 
 // sayNext prints a summary and, unless a question follows, the commands to type.
-func (c *command) sayNext(files []clientconfig.File, open int, ask bool) {
-	name, word, broken := "install", "unprotected", c.broken(files)
+func (c *command) sayNext(o offer, ask bool) {
+	name, word, open, broken := "install", "unprotected", len(o.keys), o.broken
 	if c.remove {
-		name, word, broken = "uninstall", "behind candor", 0
+		name, word = "uninstall", "behind candor"
 	}
 	fmt.Fprintln(c.env.Out)
 	if open > broken || broken == 0 {
-		fmt.Fprintf(c.env.Out, "%s %s.\n", term.Count(uint64(open-broken), "server is", "servers are"), word) //nolint:gosec // not negative
+		fmt.Fprintf(c.env.Out, "%s %s.\n", plural.Count(open-broken, "server is", "servers are"), word)
 	}
 	if broken > 0 {
-		fmt.Fprintf(c.env.Out, "%s broken: candor is missing, so that the client cannot start the server.\n", term.Count(uint64(broken), "server is", "servers are"))
+		fmt.Fprintf(c.env.Out, "%s broken: candor is missing, so that the client cannot start the server.\n", plural.Count(broken, "server is", "servers are"))
 	}
-	if shared := c.closed(files); shared > 0 {
-		fmt.Fprintf(c.env.Out, "%d more in files of the project; add --project to change those too.\n", shared)
+	if o.closed > 0 {
+		fmt.Fprintf(c.env.Out, "%d more in files of the project; add --project to change those too.\n", o.closed)
 	}
 	if open > 0 && !ask {
 		fmt.Fprintf(c.env.Out, "To change them:\n  candor %s --all --dry-run\n  candor %s --all\n  candor %s --client ID --server NAME\n", name, name, name)
 	}
-}
-
-// broken returns the number of servers to choose from that are broken.
-func (c *command) broken(files []clientconfig.File) int {
-	n := 0
-	for _, f := range files {
-		for _, s := range f.Servers {
-			if s.Status == clientconfig.Broken && c.mayChange(f) {
-				n++
-			}
-		}
+	if hooks := (&command{system: c.system, hook: true}).files(); !c.remove && slices.ContainsFunc(hooks, func(f clientconfig.File) bool {
+		return slices.ContainsFunc(f.Servers, clientconfig.Server.Installable)
+	}) {
+		fmt.Fprintln(c.env.Out, "To explain failures of remote servers and of a client's own tools too: candor install --hook")
 	}
-	return n
 }
 
 // changeAll changes the chosen servers in every file.
@@ -338,12 +353,8 @@ func (c *command) changeOne(ctx context.Context, editor *clientconfig.Editor, f 
 	return editor.Install(ctx, f, chosen)
 }
 
-func (c *command) editor() (*clientconfig.Editor, error) {
-	state, err := plug.StateFolder(c.env.Getenv)
-	if err != nil {
-		return nil, term.BadInput("set XDG_STATE_HOME to a folder", "no folder for the state: %s", err)
-	}
-	e := &clientconfig.Editor{State: state, Now: c.env.Now, DryRun: c.dryRun}
+func (c *command) editor() (e *clientconfig.Editor, err error) {
+	e = &clientconfig.Editor{Now: c.env.Now, DryRun: c.dryRun, Remote: c.remote}
 	if !c.remove {
 		e.Candor, err = candorCommand(c.command, c.system.OS)
 	}
@@ -366,7 +377,7 @@ func (c *command) sayDone(o outcome) {
 		fmt.Fprintln(c.env.Out, "\nNothing was written. Leave out --dry-run to make the changes.")
 	case o.written > 0 && o.failed:
 		fmt.Fprintf(c.env.Out, "\nDone in part: %s changed, and the problems above remain. Restart the clients, which read the file when they start.\n",
-			term.Count(uint64(o.written), "file was", "files were")) //nolint:gosec // not negative
+			plural.Count(o.written, "file was", "files were"))
 	case o.written > 0 && c.remove:
 		fmt.Fprintln(c.env.Out, "\nDone. Restart the clients, which read the file when they start.")
 	case o.written > 0:

@@ -47,12 +47,12 @@ func newReport(f clientconfig.File, r clientconfig.Result, err error) fileReport
 		after[[2]string{change.Server.Project, change.Server.Name}] = change.After
 	}
 	for _, s := range f.Servers {
-		line := serverReport{Name: s.Name, Project: s.Project, Status: string(s.Status), Problem: s.Problem, URL: cleaner.Text(s.URL)}
+		line := serverReport{Name: clientconfig.CleanText(s.Name), Project: s.Project, Status: string(s.Status), Problem: s.Problem, URL: clientconfig.CleanText(s.URL)}
 		if now := s.Line(); now != nil {
-			line.Line = cleanLine(now)
+			line.Line = clientconfig.CleanLine(now)
 		}
 		if next, ok := after[[2]string{s.Project, s.Name}]; ok {
-			line.After = cleanLine(next)
+			line.After = clientconfig.CleanLine(next)
 		}
 		out.Servers = append(out.Servers, line)
 	}

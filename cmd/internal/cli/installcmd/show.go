@@ -1,59 +1,18 @@
 package installcmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
-	"github.com/candor-mcp/candor/internal/redact"
-	"github.com/candor-mcp/candor/internal/redactjson"
-	"github.com/candor-mcp/candor/wire"
 )
-
-// cleaner removes secrets. Paths stay: the reader is their owner.
-var cleaner = redactjson.Cleaner{Policy: redact.Policy{KeepPaths: true}}
-
-// minOpaque is the length from which an argument that looks random is not shown.
-const minOpaque = 20
-
-// packageWord matches the name of an npm package with a scope, which may have digits and look random.
-var packageWord = regexp.MustCompile(`^@[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*(@[a-z0-9.^~*_-]+)?$`)
-
-// cleanLine returns a command line without secrets. A flag such as --token hides the word after it.
-func cleanLine(line []string) []string {
-	hidden := make([]string, len(line))
-	for i := range hidden {
-		hidden[i] = redact.Placeholder
-	}
-	text, err := term.MarshalJSON(line)
-	if err != nil {
-		return hidden
-	}
-	v, err := wire.ParseValue(text, wire.Limits{AllowLoneSurrogates: true})
-	if err != nil {
-		return hidden
-	}
-	text, _ = cleaner.Append(nil, v)
-	var clean []string
-	if err := json.Unmarshal(text, &clean); err != nil || len(clean) != len(line) {
-		return hidden
-	}
-	for i, word := range clean {
-		if len(word) >= minOpaque && redact.Opaque(word) && !packageWord.MatchString(word) {
-			clean[i] = redact.Placeholder
-		}
-	}
-	return clean
-}
 
 // lineText returns a command line for people.
 func lineText(line []string) string {
-	words := cleanLine(line)
+	words := clientconfig.CleanLine(line)
 	for i, word := range words {
 		if word == "" || strings.ContainsAny(word, " \t\n\"'") {
 			words[i] = strconv.Quote(word)
@@ -66,7 +25,7 @@ func lineText(line []string) string {
 func detail(s clientconfig.Server) string {
 	switch s.Status {
 	case clientconfig.NotStdio:
-		return term.Printable(cleaner.Text(s.URL))
+		return term.Printable(clientconfig.CleanText(s.URL))
 	case clientconfig.Unsupported, clientconfig.Managed, clientconfig.Broken:
 		return term.Printable(s.Problem)
 	case clientconfig.Protected, clientconfig.Unprotected:
@@ -94,10 +53,11 @@ func (c *command) header(f clientconfig.File) {
 
 // label is the name of a server, with the project that it is for.
 func label(s clientconfig.Server) string {
-	if s.Project == "" {
-		return term.Printable(s.Name)
+	name := clientconfig.CleanText(s.Name)
+	if s.Project != "" {
+		name += " (" + s.Project + ")"
 	}
-	return term.Printable(s.Name + " (" + s.Project + ")")
+	return term.Printable(name)
 }
 
 // list prints the files and their servers. The servers that can be chosen get numbers.
@@ -146,7 +106,13 @@ func (c *command) changed(f clientconfig.File, r clientconfig.Result) {
 		r.Changes = nil
 	}
 	for _, change := range r.Changes {
-		fmt.Fprintf(c.env.Out, "  %s\n    %s\n    %s\n", p.Name(label(change.Server)), p.Bad("- "+lineText(change.Before)), p.Good("+ "+lineText(change.After)))
+		fmt.Fprintf(c.env.Out, "  %s\n", p.Name(label(change.Server)))
+		if change.Before != nil { // a hook is added to nothing
+			fmt.Fprintf(c.env.Out, "    %s\n", p.Bad("- "+lineText(change.Before)))
+		}
+		if change.After != nil {
+			fmt.Fprintf(c.env.Out, "    %s\n", p.Good("+ "+lineText(change.After)))
+		}
 	}
 	c.leftAlone(f, false)
 	if r.Written && r.Backup != "" {
@@ -172,16 +138,12 @@ func (c *command) leftAlone(f clientconfig.File, header bool) {
 		return
 	}
 	for _, s := range f.Servers {
-		reason := ""
-		switch s.Status {
-		case clientconfig.Unsupported, clientconfig.Managed:
-			reason = s.Problem
-		case clientconfig.NotStdio:
-			reason = "the client connects to a URL; candor gateway can stand before it"
-		case clientconfig.Protected, clientconfig.Unprotected, clientconfig.Broken:
-		}
+		reason, next := c.immutable(s)
 		if reason == "" || c.remove {
 			continue
+		}
+		if s.Status == clientconfig.NotStdio {
+			reason += "; " + next
 		}
 		if header {
 			c.header(f)
@@ -191,29 +153,9 @@ func (c *command) leftAlone(f clientconfig.File, header bool) {
 	}
 }
 
-// places prints where configuration files were looked for.
+// places prints the main file of each client.
 func (c *command) places() {
-	width := 0
 	for _, client := range clientconfig.Clients() {
-		width = max(width, len(client.Title))
+		fmt.Fprintf(c.env.Out, "  %s  %s\n", term.Pad(client.Title, len("Windsurf (Devin Desktop)")), c.path(client.UserFile(c.system)))
 	}
-	for _, client := range clientconfig.Clients() {
-		title := client.Title
-		for _, name := range c.placesOf(client) {
-			fmt.Fprintf(c.env.Out, "  %s  %s\n", term.Pad(title, width), c.path(name))
-			title = ""
-		}
-	}
-}
-
-// placesOf returns where the files of a client were looked for, those of the project relative to the current folder.
-func (c *command) placesOf(client clientconfig.Client) []string {
-	user, project := client.Places(c.system)
-	for _, name := range project {
-		if rel, err := filepath.Rel(c.system.Folder, name); err == nil {
-			name = rel
-		}
-		user = append(user, name)
-	}
-	return user
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/ledgercmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/learn"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // learnCommand has the flags of `candor learn`.
@@ -39,8 +40,7 @@ certain failures. Each proposal has examples, its evidence, and the number of re
 Shapes that may be data are held back: --all leaves them out, and --accept takes them.
 
 Nothing is written without --write FILE, which creates a profile for candor wrap --profile or extends one; other lines of
-the file are kept. At a terminal the command asks for each proposal, unless --accept or --all is given, and writes the
-accepted rules after the last question. Ctrl-C leaves the file as it was.
+the file are kept. --accept and --all choose the rules.
 
 DIR or --ledger is the folder of the ledger; default is the environment variable CANDOR_LEDGER, else candor/ledger in the user's state folder.
 
@@ -69,15 +69,14 @@ func (c *learnCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 	if c.top < 0 {
 		return term.BadInput("0 prints all", "--top %d: negative", c.top)
 	}
-	asks := c.write != "" && !c.all && len(c.accept) == 0
-	if asks && (c.json || !c.env.Interactive) {
-		return term.BadInput("use --accept ID or --all", "not a terminal, cannot ask which rules to write")
+	if c.write != "" && !c.all && len(c.accept) == 0 {
+		return term.BadInput("use --accept ID or --all", "--write: no rule was chosen")
 	}
 	file, err := c.profile()
 	if err != nil {
 		return err
 	}
-	found, skipped, err := c.read(ctx, args, file)
+	found, err := c.read(ctx, args, file)
 	if err != nil {
 		return err
 	}
@@ -89,47 +88,42 @@ func (c *learnCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 	if !c.json {
 		out.text()
 	}
-	if asks {
-		if chosen, err = ask(c.env, found); err != nil {
-			return err
-		}
-	}
-	done, err := c.save(ctx, file, chosen)
+	done, err := c.save(file, chosen)
 	if err != nil {
 		return err
 	}
 	if c.json {
-		return out.json(chosen, done, skipped)
+		return out.json(chosen, done)
 	}
 	out.end(chosen, done)
 	if found.Suspected == 0 && len(found.Others) > 0 {
 		c.env.Notify(cmd, "other suspected failures were not selected", "they are of "+term.Printable(strings.Join(found.Others, ", ")))
 	}
-	if skipped > 0 {
-		c.env.Notify(cmd, term.Count(skipped, "invalid line was", "invalid lines were")+" skipped", "run candor ledger verify")
+	if found.Skipped > 0 {
+		c.env.Notify(cmd, plural.Count(found.Skipped, "invalid line was", "invalid lines were")+" skipped", "run candor ledger verify")
 	}
 	return nil
 }
 
 // read reads the ledger.
-func (c *learnCommand) read(ctx context.Context, args []string, file *profileFile) (found *learn.Findings, skipped uint64, err error) {
+func (c *learnCommand) read(ctx context.Context, args []string, file *profileFile) (*learn.Findings, error) {
 	r, err := ledgercmd.OpenReader(c.env, c.ledger, args)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	o := learn.Options{Server: c.server, Tool: c.tool, Skipped: func(string, int64) { skipped++ }}
+	o := learn.Options{Server: c.server, Tool: c.tool}
 	if c.since > 0 {
 		o.Since = c.env.Now().Add(-time.Duration(c.since))
 	}
 	if file != nil && file.rules != nil {
 		o.Profile = file.rules.Rules
 	}
-	found, err = learn.Read(ctx, r, o)
+	found, err := learn.Read(ctx, r, o)
 	if err != nil {
-		return nil, 0, term.BadInput("check the name and the permissions of the folder", "%s", err)
+		return nil, term.BadInput("check the name and the permissions of the folder", "%s", err)
 	}
-	return found, skipped, nil
+	return found, nil
 }
 
 // completeID returns the only id that begins with prefix.

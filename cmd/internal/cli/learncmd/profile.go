@@ -1,20 +1,16 @@
 package learncmd
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/learn"
 	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
-	"github.com/candor-mcp/candor/internal/durable"
-	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 // profileFile is the file of --write as it was found.
@@ -65,7 +61,7 @@ type written struct {
 }
 
 // save writes the rules of the chosen shapes. It returns nil if there is nothing to write.
-func (c *learnCommand) save(ctx context.Context, file *profileFile, chosen []learn.Shape) (*written, error) {
+func (c *learnCommand) save(file *profileFile, chosen []learn.Shape) (*written, error) {
 	if file == nil || len(chosen) == 0 {
 		return nil, nil //nolint:nilnil // nothing was written
 	}
@@ -73,11 +69,6 @@ func (c *learnCommand) save(ctx context.Context, file *profileFile, chosen []lea
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := lock(ctx, c.write)
-	if err != nil {
-		return nil, term.BadInput("try again, or choose a file in a folder that can be written; nothing was changed", "locking %s: %s", c.write, err)
-	}
-	defer unlock()
 	if file, err = c.profile(); err != nil { // it may have changed since, by an editor or another candor learn
 		return nil, err
 	}
@@ -106,59 +97,8 @@ func (c *learnCommand) extend(file *profileFile, server string, masks []profile.
 	if added == 0 {
 		return done, nil
 	}
-	if err := replace(c.write, data, file.mode); err != nil {
+	if err := term.ReplaceFile(c.write, data, file.mode); err != nil {
 		return nil, term.BadInput("choose a file that can be written; nothing was changed", "writing %s: %s", c.write, err)
 	}
 	return done, nil
-}
-
-// replace writes a file atomically. A link stays a link.
-func replace(name string, data []byte, mode fs.FileMode) (err error) {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real
-	}
-	root, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	return durable.WriteFile(root, filepath.Base(name), data, mode)
-}
-
-// lockWait is how long a lock of another candor learn is waited for. It is held only while a file is read and written.
-const lockWait = 5 * time.Second
-
-// lock prevents two commands from writing the same file at once. The file that it creates beside it is removed by unlock.
-func lock(ctx context.Context, name string) (unlock func(), err error) {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real
-	}
-	name = filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".lock")
-	for deadline := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		err = filelock.TryLock(f)
-		if err == nil && isFile(f, name) || errors.Is(err, errors.ErrUnsupported) {
-			return func() { _, _ = os.Remove(name), f.Close() }, nil
-		}
-		_ = f.Close() // it was not written
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case time.Now().After(deadline):
-			return nil, errors.New("another command is writing the file")
-		}
-	}
-}
-
-// isFile reports whether an open file still has its name: the command that had the lock before may have removed it.
-func isFile(f *os.File, name string) bool {
-	held, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(name)
-	return err == nil && os.SameFile(held, named)
 }

@@ -2,12 +2,10 @@ package ledgercmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,19 +13,17 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/copier"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // copyCommand has the flags of `candor ledger copy`.
 type copyCommand struct {
-	*ledgerCommand
-	cmd          *cobra.Command
-	node         string
-	follow, json bool
-	shown        time.Time // when the progress was last printed
+	command
+	node string
 }
 
-func newCopy(l *ledgerCommand) *cobra.Command {
-	c := &copyCommand{ledgerCommand: l}
+func newCopy(shared command) *cobra.Command {
+	c := &copyCommand{command: shared}
 	cmd := &cobra.Command{
 		Use:   "copy SRC DST",
 		Short: "Copy a ledger, or the record of many nodes, to another place",
@@ -43,26 +39,15 @@ Ctrl-C or an error run the same command again: it continues where it stopped.
 needed if DST is a folder. Of a chain that is being written only entries are copied that a checkpoint covers, which takes
 at most a second; after a crash the others are copied once the chain was recovered, as every writer does when it starts.
 
-With --follow it goes on and copies new entries until Ctrl-C.
-
-Exit codes: 0 everything that a checkpoint covers was copied; 1 a chain differs or is damaged; 2 an error, or interrupted.
-Ctrl-C with --follow is not an error.`,
+Exit codes: 0 everything that a checkpoint covers was copied; 1 a chain differs or is damaged; 2 an error, or interrupted.`,
 		Example: `  candor ledger copy ./ledger file:/srv/fleet --node web-1
   candor-cluster ledger copy 'nats://nats-1:4222?creds=operator.creds' postgres://candor@db/ledger
-  candor-cluster ledger copy nats://nats-1:4222 ./web-1 --node web-1
-  candor-cluster ledger copy nats://nats-1:4222 file:/srv/mirror --follow`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return term.BadInput("candor ledger copy ./ledger file:/srv/fleet --node web-1", "give a source and a destination, not %d arguments", len(args))
-			}
-			return nil
-		},
+  candor-cluster ledger copy nats://nats-1:4222 ./web-1 --node web-1`,
+		Args: twoArgs("a source and a destination", "candor ledger copy ./ledger file:/srv/fleet --node web-1"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0], args[1]) },
 	}
-	c.cmd = cmd
 	cmd.Flags().StringVar(&c.node, "node", "", "name of the node of a ledger folder; or the only node to copy")
-	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "go on with new entries until Ctrl-C")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; with --follow one when all is copied, and one for each problem later")
+	c.registerJSON(cmd, oneObject)
 	return cmd
 }
 
@@ -77,8 +62,10 @@ type copyReport struct {
 }
 
 func (c *copyCommand) run(from, to string) error {
-	if c.node != "" && !fleet.ValidNode(c.node) {
-		return term.BadInput("up to 64 letters, digits, hyphens and underscores, such as web-1", "--node %q: not the name of a node", c.node)
+	if c.node != "" {
+		if err := checkNode(c.node, "--node "); err != nil {
+			return err
+		}
 	}
 	ctx, stop := term.StopContext(c.cmd)
 	defer stop()
@@ -93,18 +80,18 @@ func (c *copyCommand) run(from, to string) error {
 	}
 	defer store.Close() //nolint:errcheck // Append has made everything durable
 	o := copier.Options{Node: c.node, As: as}
-	if c.env.Terminal && !c.json {
-		o.Progress = c.progress
-	}
-	if c.follow {
-		return c.mirror(ctx, source, store, o)
+	show, clearLine := c.progress()
+	if show != nil {
+		o.Progress = func(p copier.Progress) {
+			show("copying: %d of %d chains, %d entries, %d new, %d MiB", p.Done, p.Chains, p.Entries, p.Copied, p.Bytes>>20)
+		}
 	}
 	result, err := copier.Copy(ctx, source, store, o)
-	c.clear()
+	clearLine()
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	return c.finish(ctx, source, result)
+	return c.report(ctx, source, result)
 }
 
 // source opens the source. A folder that is copied to a store needs the name of its node.
@@ -159,8 +146,8 @@ func (c *copyCommand) destination(ctx context.Context, to string) (store fleet.S
 	return filestore.Open(filepath.Dir(dir)), as, nil
 }
 
-// finish prints the result.
-func (c *copyCommand) finish(ctx context.Context, source copier.Source, result copier.Result) error {
+// report prints the result.
+func (c *copyCommand) report(ctx context.Context, source copier.Source, result copier.Result) error {
 	report := copyReport{OK: len(result.Problems) == 0, Result: result}
 	if l, ok := source.(*copier.Ledger); ok {
 		var err error
@@ -168,75 +155,32 @@ func (c *copyCommand) finish(ctx context.Context, source copier.Source, result c
 			return interrupted(ctx, cannotRead(err))
 		}
 	}
-	if c.json {
-		if err := term.WriteJSONLine(c.env.Out, report); err != nil {
-			return err
-		}
-	} else {
+	if !c.json {
 		c.write(report)
 	}
-	if !report.OK {
-		return term.Found()
-	}
-	return nil
+	return c.finish(report, report.OK)
 }
 
 func (c *copyCommand) write(r copyReport) {
 	p := c.env.Colors()
 	for _, found := range r.Problems {
-		c.writeProblem(found)
+		c.say("%s  %s, entry %d\n        %s\n", p.Bad("FAILED  "+string(found.Kind)), found.Chain, found.Seq, term.Printable(found.Text))
 	}
 	verdict := p.Good("OK")
 	if !r.OK {
-		verdict = p.Bad("FAILED") + ": " + term.Count(uint64(len(r.Problems)), "chain was", "chains were") + " not copied to the end"
+		verdict = p.Bad("FAILED") + ": " + plural.Count(len(r.Problems), "chain was", "chains were") + " not copied to the end"
 	}
-	fmt.Fprintf(c.env.Out, "%s: %s in %s, of which %d are new\n", verdict,
-		term.Count(r.Entries, "entry", "entries"), term.Count(uint64(r.Chains), "chain", "chains"), r.Copied) //nolint:gosec // a count
-	if r.Pending > 0 {
-		c.env.Notify(c.cmd, fmt.Sprintf("%s not copied: no checkpoint covers them yet", term.Count(r.Pending, "entry was", "entries were")),
+	c.say("%s: %s in %s, of which %d are new\n", verdict,
+		plural.Count(r.Entries, "entry", "entries"), plural.Of(r.Chains, "chain"), r.Copied)
+	c.notifyPending(r.Pending, "copied")
+}
+
+// notifyPending prints how many entries were left out because no checkpoint covers them yet.
+func (c *command) notifyPending(n uint64, done string) {
+	if n > 0 && !c.json {
+		c.env.Notify(c.cmd, fmt.Sprintf("%s not %s: no checkpoint covers them yet", plural.Count(n, "entry was", "entries were"), done),
 			"run the command again; if the writer was killed, start it once, so that it recovers the chain")
 	}
-}
-
-func (c *copyCommand) writeProblem(found *copier.Problem) {
-	p := c.env.Colors()
-	fmt.Fprintf(c.env.Out, "%s  %s, entry %d\n        %s\n", p.Bad("FAILED  "+string(found.Kind)), found.Chain, found.Seq, term.Printable(found.Text))
-}
-
-// mirror copies until Ctrl-C.
-func (c *copyCommand) mirror(ctx context.Context, source copier.Source, store fleet.Store, o copier.Options) error {
-	failed := false
-	var writing error
-	o.Problem = func(err error) {
-		found, ok := errors.AsType[*copier.Problem](err)
-		failed = failed || ok
-		switch {
-		case ok && c.json:
-			writing = errors.Join(writing, term.WriteJSONLine(c.env.Out, found), c.env.Out.Flush())
-		case ok:
-			c.writeProblem(found)
-			writing = errors.Join(writing, c.env.Out.Flush())
-		default:
-			c.env.Notify(c.cmd, term.Printable(term.Cause(err).Error()), "")
-		}
-	}
-	err := copier.Mirror(ctx, source, store, o, func(result copier.Result) {
-		c.clear()
-		if err := c.finish(ctx, source, result); err != nil {
-			failed = failed || len(result.Problems) > 0
-		}
-		writing = errors.Join(writing, c.env.Out.Flush())
-	})
-	c.clear()
-	switch {
-	case err != nil:
-		return interrupted(ctx, err)
-	case writing != nil:
-		return writing
-	case failed:
-		return term.Found()
-	}
-	return nil
 }
 
 // interrupted returns the error for a copy that was not completed.
@@ -249,22 +193,4 @@ func interrupted(ctx context.Context, err error) error {
 		failure.Hint = "run the same command again; it continues where it stopped"
 	}
 	return failure
-}
-
-// progressEvery limits how often the progress is printed.
-const progressEvery = 100 * time.Millisecond
-
-func (c *copyCommand) progress(p copier.Progress) {
-	if now := time.Now(); now.Sub(c.shown) >= progressEvery {
-		c.shown = now
-		fmt.Fprintf(c.env.Err, "\r\x1b[Kcopying: %d of %d chains, %d entries, %d new, %d MiB", p.Done, p.Chains, p.Entries, p.Copied, p.Bytes>>20)
-	}
-}
-
-// clear removes the line of the progress.
-func (c *copyCommand) clear() {
-	if !c.shown.IsZero() {
-		fmt.Fprint(c.env.Err, "\r\x1b[K")
-		c.shown = time.Time{}
-	}
 }

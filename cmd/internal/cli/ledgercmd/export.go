@@ -14,19 +14,19 @@ import (
 
 // exportCommand has the flags of `candor ledger export`.
 type exportCommand struct {
-	*ledgerCommand
+	command
 	entryFilter
-	format, out, since string
+	format, out string
 }
 
-func newExport(l *ledgerCommand) *cobra.Command {
-	c := &exportCommand{ledgerCommand: l}
+func newExport(shared command) *cobra.Command {
+	c := &exportCommand{command: shared}
 	cmd := &cobra.Command{
 		Use:   "export [DIR|URL]",
-		Short: "Write entries for other tools: JSON lines, CSV, OpenTelemetry, CEF or Parquet",
+		Short: "Write entries for other tools: JSON lines, CSV, OpenTelemetry or Parquet",
 		Long: `Write the entries of all chains, in order of time, for other tools: jsonl has the unchanged lines, csv one row per
-entry, otlp-json OpenTelemetry logs, cef the Common Event Format. parquet is a compressed file of typed columns for
-analysis; candor-cluster writes it.
+entry, otlp-json OpenTelemetry logs. parquet is a compressed file of typed columns for analysis; candor-cluster
+writes it.
 
 The entries of a store that many nodes share are written node by node. Only parquet names the node of each entry.`,
 		Example: `  candor ledger export --format csv --out failures.csv --kind failure
@@ -34,48 +34,59 @@ The entries of a store that many nodes share are written node by node. Only parq
   candor ledger export | jq .code
   candor-cluster ledger export --format parquet --out failures.parquet`,
 		Args: term.MaxArgs(1, "candor ledger export DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
+	c.cmd = cmd
 	c.register(cmd)
-	cmd.Flags().StringVar(&c.format, "format", string(ledgerexport.FormatJSONL), "output format: "+term.JoinWords(formatNames()))
+	c.registerSince(cmd)
+	term.Choice(cmd, &c.format, "format", "jsonl", "output format: "+term.JoinWords(formats), formats)
 	cmd.Flags().StringVar(&c.out, "out", "", "file to create; default standard output")
-	cmd.Flags().StringVar(&c.since, "since", "", "only entries not older than this, such as 15m, 24h or 7d")
-	term.CompleteFlag(cmd, "format", formatNames())
 	return cmd
 }
 
-func (c *exportCommand) run(cmd *cobra.Command, args []string) error {
+func (c *exportCommand) run(args []string) error {
 	if err := c.check(); err != nil {
 		return err
-	}
-	if !term.MatchFold(formatNames(), &c.format) {
-		return term.Unknown("--format", c.format, formatNames())
 	}
 	if err := c.checkParquet(); err != nil {
 		return err
 	}
-	ctx, stop := term.StopContext(cmd)
+	ctx, stop := term.StopContext(c.cmd)
 	defer stop()
-	since, err := c.ledgerCommand.since(c.since)
+	since, err := c.sinceTime(c.env)
 	if err != nil {
 		return err
 	}
-	source, err := c.source(ctx, args)
+	source, err := c.source(ctx, args, c.nodes)
 	if err != nil {
 		return err
 	}
-	defer source.close() //nolint:errcheck // it was only read
+	defer source.Close() //nolint:errcheck // it was only read
 	skipped := 0
-	entries := source.entries(ctx, &c.entryFilter, since, func(string, int64) { skipped++ })
-	write := func(w io.Writer) error {
-		return c.write(ctx, w, entries)
-	}
-	if err := term.WriteFileOrOutput(c.env, c.out, write); err != nil {
+	entries := c.entries(ctx, source, ledger.ReadOptions{Since: since, Skipped: func(string, int64) { skipped++ }})
+	err = term.WriteFileOrOutput(c.env, c.out, func(w io.Writer) error { return c.write(ctx, w, source, entries) })
+	if err != nil {
 		return err
 	}
-	c.warnSkipped(cmd, skipped)
+	c.warnSkipped(skipped)
 	return nil
 }
+
+// entries returns the entries that the filter accepts, in order of time within each node.
+func (c *exportCommand) entries(ctx context.Context, s *source, options ledger.ReadOptions) iter.Seq2[term.ExportLine, error] {
+	options.Keep = c.keep()
+	return func(yield func(term.ExportLine, error) bool) {
+		for _, n := range s.nodes {
+			for l, err := range n.reader.Entries(ctx, options) {
+				if !yield(term.ExportLine{Node: n.name, Line: l}, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var formats = append(ledgerexport.Formats(), formatParquet)
 
 // formatParquet is the format that only candor-cluster writes.
 const formatParquet = "parquet"
@@ -95,7 +106,7 @@ func (c *exportCommand) checkParquet() error {
 }
 
 // write writes the entries. An export that was interrupted is an error, because its output looks complete.
-func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq2[term.ExportLine, error]) error {
+func (c *exportCommand) write(ctx context.Context, w io.Writer, source *source, entries iter.Seq2[term.ExportLine, error]) error {
 	var unreadable error
 	readable := func(yield func(term.ExportLine, error) bool) {
 		for l, err := range entries {
@@ -107,7 +118,7 @@ func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq
 	err := c.encode(w, readable)
 	switch {
 	case unreadable != nil:
-		return cannotRead(unreadable)
+		return source.failed(unreadable)
 	case err == nil && ctx.Err() != nil:
 		return term.BadInput("run the command again", "interrupted; the export is not complete")
 	}
@@ -119,7 +130,7 @@ func (c *exportCommand) encode(w io.Writer, entries iter.Seq2[term.ExportLine, e
 	if c.format == formatParquet {
 		return c.env.Exporters[formatParquet](w, entries)
 	}
-	_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), func(yield func(*ledger.Line, error) bool) {
+	_, err := ledgerexport.Write(w, c.format, func(yield func(*ledger.Line, error) bool) {
 		for entry, err := range entries {
 			if !yield(entry.Line, err) {
 				return

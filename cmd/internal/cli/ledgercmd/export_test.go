@@ -29,7 +29,7 @@ func TestInterruptedExportLeavesNoFile(t *testing.T) {
 	var stdout, stderr strings.Builder
 	env := &term.Env{In: strings.NewReader(""), Out: term.NewOutput(&stdout, false), Err: &stderr, ColorMode: "never", Now: time.Now, Getenv: func(string) string { return "" }}
 	run := func(ctx context.Context) error {
-		cmd := ledgercmd.New(env, nil)
+		cmd := ledgercmd.New(env)
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		cmd.SetArgs([]string{"export", dir, "--format", "csv", "--out", out})
 		return cmd.ExecuteContext(ctx)

@@ -15,19 +15,18 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/ledgercmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/cmd/internal/fleet/memstore"
 	"github.com/candor-mcp/candor/ledger"
 )
 
 // twoNodes returns a store in which two nodes have a chain of the same name, and the lines of the chain.
-func twoNodes(t *testing.T) (*memstore.Store, [][]byte) {
+func twoNodes(t *testing.T) (folderEngine, [][]byte) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ledger")
 	l, err := ledger.Open(dir, ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Append(t.Context(), ledger.EntryOf(candor.ToolFailure(candor.CodeTimeout, "fetch", ""))); err != nil {
+	if _, err := l.Append(t.Context(), ledger.EntryOf(candor.New(candor.CodeTimeout, "", candor.WithTool("fetch")))); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Close(); err != nil {
@@ -46,9 +45,9 @@ func twoNodes(t *testing.T) (*memstore.Store, [][]byte) {
 		}
 		lines, chain = append(lines, slices.Clone(line.Raw())), line.Chain()
 	}
-	store := memstore.New()
+	store := folderEngine(t.TempDir())
 	for _, node := range []string{"web-1", "web-2"} {
-		if err := store.Append(t.Context(), fleet.Chain{Node: node, Name: chain}, fleet.Head{}, lines); err != nil {
+		if err := open(t, string(store)).Append(t.Context(), fleet.Chain{Node: node, Name: chain}, fleet.Head{}, lines); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,10 +71,10 @@ func TestExportOfAStoreHasEveryNode(t *testing.T) {
 	var stdout, stderr strings.Builder
 	env := &term.Env{
 		In: strings.NewReader(""), Out: term.NewOutput(&stdout, false), Err: &stderr, ColorMode: "never", Now: time.Now, Getenv: func(string) string { return "" },
-		Engines: fleet.Engines{"nats": store.Engine()}, Exporters: map[string]term.Exporter{"parquet": exporter},
+		Engines: fleet.Engines{"nats": store}, Exporters: map[string]term.Exporter{"parquet": exporter},
 	}
 	export := func(args ...string) error {
-		cmd := ledgercmd.New(env, nil)
+		cmd := ledgercmd.New(env)
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		cmd.SetArgs(append([]string{"export"}, args...))
 		return errors.Join(cmd.ExecuteContext(t.Context()), env.Out.Flush())
@@ -95,7 +94,7 @@ func TestExportOfAStoreHasEveryNode(t *testing.T) {
 	if err := export("nats://host?node=n"); err != nil || stdout.String() != strings.Repeat(string(bytes.Join(lines, []byte("\n")))+"\n", 2) {
 		t.Errorf("jsonl: %v\n%s", err, stdout.String())
 	}
-	if err := export("postgres://host/db?node=n"); !errors.Is(err, fleet.ErrNoEngine) {
+	if err := export("postgres://host/db?node=n"); err == nil || !strings.Contains(err.Error(), "needs candor-cluster") {
 		t.Errorf("a store without an engine: %v", err)
 	}
 	if err := export("nats://host?node=a.b"); err == nil || !strings.Contains(err.Error(), "not the name of a node") {

@@ -1,8 +1,7 @@
 package ledgercmd
 
 import (
-	"context"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,8 @@ import (
 
 // entryFilter has the flags that select entries.
 type entryFilter struct {
-	kinds, codes, tools, servers []string
+	kinds, codes, tools, servers, nodes []string
+	since                               string
 }
 
 func (f *entryFilter) register(cmd *cobra.Command) {
@@ -20,7 +20,24 @@ func (f *entryFilter) register(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.codes, "code", nil, "only entries with these codes")
 	cmd.Flags().StringSliceVar(&f.tools, "tool", nil, "only entries of these tools")
 	cmd.Flags().StringSliceVar(&f.servers, "server", nil, "only entries of these servers")
+	cmd.Flags().StringSliceVar(&f.nodes, "node", nil, "only entries of these nodes of a store")
 	term.CompleteFlag(cmd, "kind", kindNames())
+}
+
+func (f *entryFilter) registerSince(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.since, "since", "", "only entries not older than this, such as 15m, 24h or 7d")
+}
+
+// sinceTime returns the time of --since, or the zero time.
+func (f *entryFilter) sinceTime(env *term.Env) (time.Time, error) {
+	if f.since == "" {
+		return time.Time{}, nil
+	}
+	d, err := term.ParseAge(f.since)
+	if err != nil {
+		return time.Time{}, term.BadInput("a duration such as 15m, 24h or 7d", "--since %q: not a duration", f.since)
+	}
+	return env.Now().Add(-d), nil
 }
 
 // check refuses unknown kinds. Codes, tools and servers are not checked: a ledger may be older or newer than the catalogue.
@@ -34,19 +51,15 @@ func (f *entryFilter) check() error {
 }
 
 // keep returns the filter for the entries of a ledger, or nil if it accepts everything.
-func (f *entryFilter) keep(ctx context.Context, r *ledger.Reader) (func(*ledger.Line) bool, error) {
+func (f *entryFilter) keep() func(*ledger.Line) bool {
 	if len(f.kinds)+len(f.codes)+len(f.tools)+len(f.servers) == 0 {
-		return nil, nil //nolint:nilnil // no filter
-	}
-	ofServer, err := f.ofServer(ctx, r)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	return func(l *ledger.Line) bool {
 		if len(f.kinds) > 0 && !term.ContainsFold(f.kinds, string(l.Kind)) {
 			return false
 		}
-		if len(f.servers) > 0 && !ofServer(l) {
+		if len(f.servers) > 0 && (isInternal(l.Kind) || !term.ContainsFold(f.servers, l.Server())) {
 			return false
 		}
 		if len(f.codes)+len(f.tools) == 0 {
@@ -55,51 +68,8 @@ func (f *entryFilter) keep(ctx context.Context, r *ledger.Reader) (func(*ledger.
 		r, err := l.Record()
 		return err == nil && (len(f.codes) == 0 || term.ContainsFold(f.codes, r.Code) || term.ContainsFold(f.codes, r.Domain+"/"+r.Code)) &&
 			(len(f.tools) == 0 || term.ContainsFold(f.tools, r.Tool))
-	}, nil
+	}
 }
-
-// ofServer returns a function that reports whether an entry is about one of the servers of --server. A chain of candor
-// wrap is about one server, which may have the name of its package in entries before initialize: if one entry has a
-// name of --server, all entries of the chain are accepted. The chains are read first, because an earlier entry may
-// have the other name.
-func (f *entryFilter) ofServer(ctx context.Context, r *ledger.Reader) (func(*ledger.Line) bool, error) {
-	if len(f.servers) == 0 {
-		return nil, nil //nolint:nilnil // not used
-	}
-	named := func(l *ledger.Line) bool { return !isInternal(l.Kind) && term.ContainsFold(f.servers, l.Server()) }
-	same := map[string]bool{} // chains of candor wrap with such an entry
-	chains, err := r.Chains()
-	if err != nil {
-		return nil, cannotRead(err)
-	}
-	for _, chain := range chains {
-		if !strings.HasPrefix(chain, wrapPrefix) {
-			continue
-		}
-		for _, err := range r.Entries(ctx, ledger.ReadOptions{Chain: chain, Keep: named}) {
-			if err != nil {
-				return nil, cannotRead(err)
-			}
-			same[chain] = true
-			break
-		}
-	}
-	return func(l *ledger.Line) bool {
-		if l.Kind == ledger.KindFailure || l.Kind == ledger.KindAttempt {
-			chain := l.Chain()
-			if same[chain] {
-				return true
-			}
-			if named(l) && strings.HasPrefix(chain, wrapPrefix) {
-				same[chain] = true // with --follow: the chain may be new
-			}
-		}
-		return named(l)
-	}, nil
-}
-
-// wrapPrefix begins the names of the chains that candor wrap writes.
-const wrapPrefix = "wrap-"
 
 // isInternal reports whether entries of a kind are about the ledger itself and not about a call.
 func isInternal(k ledger.Kind) bool { return k == ledger.KindSetting || k == ledger.KindCheckpoint }

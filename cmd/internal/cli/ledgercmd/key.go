@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-func newKey(l *ledgerCommand) *cobra.Command {
+func newKey(c command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "key",
 		Short: "Show, export or replace the key that signs checkpoints",
@@ -27,7 +27,7 @@ give it to those who verify the ledger: a key that is stored beside the entries 
 		Args: term.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newKeyShow(l), newKeyExport(l), newKeyRotate(l))
+	cmd.AddCommand(newKeyShow(c), newKeyExport(c), newKeyRotate(c))
 	return cmd
 }
 
@@ -38,45 +38,40 @@ type keyInfo struct {
 	Problem string   `json:"problem,omitempty"`
 }
 
-func newKeyShow(l *ledgerCommand) *cobra.Command {
-	var asJSON bool
+func newKeyShow(c command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show [DIR]",
 		Short:   "Show the public keys and check the permissions of the private one",
 		Example: "  candor ledger key show\n  candor ledger key show --json",
 		Args:    term.MaxArgs(1, "candor ledger key show DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, keys, err := l.keys(args)
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, keys, err := c.keys(args)
 			if err != nil {
 				return err
 			}
-			info := keyInfo{Current: keys[0], Old: append([]string{}, keys[1:]...), Problem: keyProblem(dir)}
-			err = writeKeyInfo(l.env, &info, asJSON)
-			if err == nil && info.Problem != "" {
-				l.env.Notify(cmd, info.Problem, "chmod 600 "+filepath.Join(dir, "keys", "*.key")+", then candor ledger key rotate")
-				return term.Found()
+			problem := keyProblem(dir)
+			err = c.showKeys(keyInfo{Current: keys[0], Old: append([]string{}, keys[1:]...), Problem: problem})
+			if err != nil && problem != "" {
+				c.env.Notify(c.cmd, problem, "chmod 600 "+filepath.Join(dir, "keys", "*.key")+", then candor ledger key rotate")
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.registerJSON(cmd, oneObject)
 	return cmd
 }
 
-func writeKeyInfo(env *term.Env, info *keyInfo, asJSON bool) error {
-	if asJSON {
-		return term.WriteJSONLine(env.Out, info)
-	}
-	p := env.Colors()
-	fmt.Fprintf(env.Out, "%s  %s\n", p.Bold("current"), term.Printable(info.Current))
+func (c *command) showKeys(info keyInfo) error {
+	p := c.env.Colors()
+	c.say("%s  %s\n", p.Bold("current"), term.Printable(info.Current))
 	for _, old := range info.Old {
-		fmt.Fprintf(env.Out, "%s      %s\n", p.Faint("old"), term.Printable(old))
+		c.say("%s      %s\n", p.Faint("old"), term.Printable(old))
 	}
-	return nil
+	return c.finish(info, info.Problem == "")
 }
 
 // keys returns the public keys of a folder, the current one first.
-func (c *ledgerCommand) keys(args []string) (dir string, keys []string, err error) {
+func (c *command) keys(args []string) (dir string, keys []string, err error) {
 	if dir, err = c.folder(args); err != nil {
 		return "", nil, err
 	}
@@ -104,7 +99,7 @@ func keyProblem(dir string) string {
 	return ""
 }
 
-func newKeyExport(l *ledgerCommand) *cobra.Command {
+func newKeyExport(c command) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:     "export [DIR]",
@@ -113,11 +108,11 @@ func newKeyExport(l *ledgerCommand) *cobra.Command {
 		Example: "  candor ledger key export --out signer.pub\n  candor ledger verify --key signer.pub",
 		Args:    term.MaxArgs(1, "candor ledger key export DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			_, keys, err := l.keys(args)
+			_, keys, err := c.keys(args)
 			if err != nil {
 				return err
 			}
-			return term.WriteFileOrOutput(l.env, out, func(w io.Writer) error {
+			return term.WriteFileOrOutput(c.env, out, func(w io.Writer) error {
 				for _, key := range keys {
 					if _, err := fmt.Fprintln(w, key); err != nil {
 						return err
@@ -131,8 +126,7 @@ func newKeyExport(l *ledgerCommand) *cobra.Command {
 	return cmd
 }
 
-func newKeyRotate(l *ledgerCommand) *cobra.Command {
-	var asJSON bool
+func newKeyRotate(c command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rotate [DIR]",
 		Short: "Replace the signing key; the old public key stays",
@@ -142,7 +136,7 @@ again for those who verify the ledger.`,
 		Example: "  candor ledger key rotate\n  candor ledger key export --out signer.pub",
 		Args:    term.MaxArgs(1, "candor ledger key rotate DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			dir, old, err := l.keys(args)
+			dir, old, err := c.keys(args)
 			if err != nil {
 				return err
 			}
@@ -150,9 +144,9 @@ again for those who verify the ledger.`,
 			if err != nil {
 				return term.BadInput("check that the folder is writable and that no writer is starting", "%s", term.Cause(err))
 			}
-			return writeKeyInfo(l.env, &keyInfo{Current: public, Old: old}, asJSON)
+			return c.showKeys(keyInfo{Current: public, Old: old})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	c.registerJSON(cmd, oneObject)
 	return cmd
 }

@@ -1,8 +1,9 @@
-// Package ledgercmd has the commands below candor ledger.
+// Package ledgercmd has candor ledger, candor fleet and the commands below them.
 package ledgercmd
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -13,31 +14,33 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 	"github.com/candor-mcp/candor/ledger"
-	ledgerexport "github.com/candor-mcp/candor/ledger/export"
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
-// ledgerCommand has the fields that the commands below `candor ledger` share.
-type ledgerCommand struct {
-	env         *term.Env
-	dir         string
-	verifyStore VerifyStore
+// command has what the commands below candor ledger and candor fleet share.
+type command struct {
+	env  *term.Env
+	cmd  *cobra.Command
+	dir  *string // --ledger
+	json bool
+	yes  bool
 }
 
-// New returns the command candor ledger. verifyStore is what candor ledger verify calls for the URL of a store.
-func New(env *term.Env, verifyStore VerifyStore) *cobra.Command {
-	c := &ledgerCommand{env: env, verifyStore: verifyStore}
+// New returns the command candor ledger.
+func New(env *term.Env) *cobra.Command {
+	dir := ""
+	c := command{env: env, dir: &dir}
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Read, verify, prove and export the ledger of failures",
 		Long: `Read, verify, prove and export the ledger: a durable, tamper-evident log in which every failure is recorded
-before it is sent. The commands can be used while the ledger is written; only key rotate, repair, prune and
-forget change anything. copy writes only to its destination.
+before it is sent. The commands can be used while the ledger is written; only key rotate and prune
+change anything. copy writes only to its destination.
 
 The folder of the ledger is --ledger, else the environment variable CANDOR_LEDGER, else candor/ledger in the
-user's state folder.`,
+user's state folder. verify, tail, show, stats and export also read the store of a fleet, named by its URL.`,
 		Example: `  candor ledger verify
   candor ledger tail -f
   candor ledger show 6f1c9a
@@ -45,14 +48,62 @@ user's state folder.`,
 		Args: term.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&c.dir, "ledger", "", "folder of the ledger")
+	cmd.PersistentFlags().StringVar(&dir, "ledger", "", "folder of the ledger")
 	cmd.AddCommand(newVerify(c), newTail(c), newShow(c), newStats(c), newExport(c), newCopy(c), newProve(c),
-		newCheckProof(c), newKey(c), newRepair(c), newPrune(c), newForget(c))
+		newCheckProof(c), newKey(c), newPrune(c))
 	return cmd
 }
 
+// registerJSON adds --json.
+func (c *command) registerJSON(cmd *cobra.Command, usage string) {
+	c.cmd = cmd
+	cmd.Flags().BoolVar(&c.json, "json", false, usage)
+}
+
+const oneObject = "print one JSON object"
+
+// registerYes adds the flags of a command that asks before it changes anything.
+func (c *command) registerYes(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
+	c.registerJSON(cmd, oneObject+"; needs --yes to change anything")
+}
+
+// confirm reports whether the user agrees to a change.
+func (c *command) confirm(question string) (bool, error) {
+	return c.env.Confirm(c.cmd, c.yes, c.json, c.cmd.CommandPath()+" --yes", question)
+}
+
+// say prints text for people, which --json replaces.
+func (c *command) say(format string, args ...any) {
+	if !c.json {
+		fmt.Fprintf(c.env.Out, format, args...)
+	}
+}
+
+// finish prints the result for --json, and returns the error to exit with.
+func (c *command) finish(result any, ok bool) error {
+	return term.WriteReport(c.env, c.json, result, ok, func() {})
+}
+
+// progress returns a function that shows how far the command is, in one line of the terminal, and one that removes the
+// line. show is nil if the output is not for people.
+func (c *command) progress() (show func(format string, args ...any), clear func()) {
+	if !c.env.Terminal || c.json {
+		return nil, func() {}
+	}
+	const every = 100 * time.Millisecond
+	var shown time.Time
+	show = func(format string, args ...any) {
+		if now := time.Now(); now.Sub(shown) >= every {
+			shown = now
+			fmt.Fprintf(c.env.Err, "\r\x1b[K"+format, args...)
+		}
+	}
+	return show, func() { fmt.Fprint(c.env.Err, "\r\x1b[K") }
+}
+
 // folder returns the folder of the ledger, which must exist.
-func (c *ledgerCommand) folder(args []string) (string, error) {
+func (c *command) folder(args []string) (string, error) {
 	dir, err := c.named(args)
 	if err != nil {
 		return "", err
@@ -64,7 +115,7 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		missing := c.missingFolder(dir)
-		if c.dir == "" && len(args) == 0 && c.env.Getenv(plug.EnvLedger) == "" && missing.Hint == nameFolder {
+		if *c.dir == "" && len(args) == 0 && c.env.Getenv(ledgerconfig.EnvLedger) == "" && missing.Hint == nameFolder {
 			missing.Hint = "nothing was recorded yet: put candor wrap in front of a server (candor install does it), or " + nameFolder
 		}
 		return "", missing
@@ -77,10 +128,10 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 }
 
 // missingFolder returns the error for a folder that does not exist. Checkpoints elsewhere show that it existed.
-func (c *ledgerCommand) missingFolder(dir string) *term.Error {
-	for _, place := range plug.WitnessCopies(dir, c.env.Getenv) {
+func (c *command) missingFolder(dir string) *term.Error {
+	for _, place := range ledgerconfig.WitnessCopies(dir, c.env.Getenv) {
 		if _, err := os.Stat(place); err == nil {
-			return term.BadInput("restore the folder; if it was removed on purpose: candor ledger forget "+dir,
+			return term.BadInput("restore the folder; if it was removed on purpose, move that file away",
 				"%s: the ledger was removed; %s still has its checkpoints", dir, place)
 		}
 	}
@@ -91,8 +142,8 @@ const nameFolder = "name the folder of the ledger: --ledger DIR"
 
 // named returns the path of the ledger's folder, from the argument, the flag, the environment or the default, or the URL of a store that
 // the argument or the flag names. A URL in the environment names the folder that is shipped to it.
-func (c *ledgerCommand) named(args []string) (string, error) {
-	dir := c.dir
+func (c *command) named(args []string) (string, error) {
+	dir := *c.dir
 	if len(args) > 0 {
 		if dir != "" && dir != args[0] {
 			return "", term.BadInput("leave one of them out", "two folders given: %s and %s", dir, args[0])
@@ -110,12 +161,21 @@ func (c *ledgerCommand) named(args []string) (string, error) {
 }
 
 // verifyOptions returns options that compare the ledger with its default witness copy.
-func (c *ledgerCommand) verifyOptions(dir string) ledgerverify.Options {
-	return ledgerverify.Options{OwnWitnessCopies: plug.WitnessCopies(dir, c.env.Getenv)}
+func (c *command) verifyOptions(dir string) ledgerverify.Options {
+	return ledgerverify.Options{OwnWitnessCopies: ledgerconfig.WitnessCopies(dir, c.env.Getenv)}
+}
+
+// verify verifies a folder for a command that changes it.
+func (c *command) verify(dir string, o ledgerverify.Options) (ledgerverify.Report, error) {
+	report, err := ledgerverify.Dir(c.cmd.Context(), dir, o)
+	if err != nil {
+		return report, cannotRead(err)
+	}
+	return report, nil
 }
 
 // reader opens the folder for reading.
-func (c *ledgerCommand) reader(args []string) (*ledger.Reader, error) {
+func (c *command) reader(args []string) (*ledger.Reader, error) {
 	dir, err := c.folder(args)
 	if err != nil {
 		return nil, err
@@ -137,14 +197,14 @@ func (c *ledgerCommand) reader(args []string) (*ledger.Reader, error) {
 
 // OpenReader opens the ledger in the folder dir, in args[0] or the default one, for a command of another package.
 func OpenReader(env *term.Env, dir string, args []string) (*ledger.Reader, error) {
-	c := &ledgerCommand{env: env, dir: dir}
+	c := &command{env: env, dir: &dir}
 	return c.reader(args)
 }
 
 // Folder returns the folder args[0], or the default one, which must be a ledger, for a command without --ledger. usage is how the
 // command is given a folder.
 func Folder(env *term.Env, args []string, usage string) (string, error) {
-	c := &ledgerCommand{env: env}
+	c := &command{env: env, dir: new(string)}
 	r, err := c.reader(args)
 	if e, ok := errors.AsType[*term.Error](err); ok {
 		e.Hint = strings.ReplaceAll(e.Hint, "--ledger DIR", usage)
@@ -156,33 +216,7 @@ func Folder(env *term.Env, args []string, usage string) (string, error) {
 	return c.named(args)
 }
 
-// readerSince opens the folder for reading and parses the value of --since.
-func (c *ledgerCommand) readerSince(text string, args []string) (*ledger.Reader, time.Time, error) {
-	since, err := c.since(text)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	r, err := c.reader(args)
-	return r, since, err
-}
-
 // cannotRead returns the error for a ledger that cannot be read at all.
 func cannotRead(err error) *term.Error {
 	return term.BadInput("check the name and the permissions of the folder", "%s", err)
 }
-
-// since returns the time that is a duration before now, or the zero time for "".
-func (c *ledgerCommand) since(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	d, err := term.ParseAge(text)
-	if err != nil {
-		return time.Time{}, term.BadInput("a duration such as 15m, 24h or 7d", "--since %q: not a duration", text)
-	}
-	return c.env.Now().Add(-d), nil
-}
-
-func formatNames() []string { return append(term.Strings(ledgerexport.Formats()), formatParquet) }
-
-func dimensionNames() []string { return term.Strings(ledgerexport.Dimensions()) }

@@ -6,25 +6,25 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/rules"
+	"github.com/candor-mcp/candor/internal/plural"
 	"github.com/candor-mcp/candor/ledger"
 	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
 
 // proveCommand has the flags of `candor ledger prove`.
 type proveCommand struct {
-	*ledgerCommand
+	command
 	chain, out string
 }
 
-func newProve(l *ledgerCommand) *cobra.Command {
-	c := &proveCommand{ledgerCommand: l}
+func newProve(shared command) *cobra.Command {
+	c := &proveCommand{command: shared}
 	cmd := &cobra.Command{
 		Use:   "prove REF|CHAIN/SEQ|SEQ",
 		Short: "Write a proof that an entry is in the ledger",
@@ -43,20 +43,31 @@ The beginning of a ref is enough if no other one begins with it. SEQ alone is en
 }
 
 func (c *proveCommand) run(ctx context.Context, asked string) error {
+	r, err := c.reader(nil)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // it was only read
+	if c.chain != "" {
+		asked = c.chain + "/" + asked
+	}
+	list, err := find(ctx, r, asked)
+	if err != nil {
+		return err
+	}
+	if len(list) > 1 {
+		var lines []string
+		for i := range list {
+			e := &list[i].record
+			lines = append(lines, fmt.Sprintf("  %s/%d  %s", e.Chain, e.Seq, e.Kind))
+		}
+		return term.BadInput("give one of them as CHAIN/SEQ", "%q: ambiguous, several entries have this id:\n%s", list[0].id, shortList(lines))
+	}
 	dir, err := c.folder(nil)
 	if err != nil {
 		return err
 	}
-	r, err := ledger.OpenReader(dir)
-	if err != nil {
-		return cannotRead(err)
-	}
-	defer r.Close() //nolint:errcheck // it was only read
-	chain, seq, err := c.find(ctx, r, asked)
-	if err != nil {
-		return err
-	}
-	proof, err := ledgerproof.Make(ctx, dir, ledger.Receipt{Chain: chain, Seq: seq}, ledgerproof.Options{})
+	proof, err := ledgerproof.Make(ctx, dir, ledger.Receipt{Chain: list[0].record.Chain, Seq: list[0].record.Seq})
 	switch {
 	case errors.Is(err, ledgerproof.ErrNotCovered):
 		return term.BadInput("try again in a second, when the next checkpoint is signed", "%s", err)
@@ -68,39 +79,14 @@ func (c *proveCommand) run(ctx context.Context, asked string) error {
 	return term.WriteFileOrOutput(c.env, c.out, func(w io.Writer) error { return term.WriteJSONLine(w, proof) })
 }
 
-// find returns the entry to prove.
-func (c *proveCommand) find(ctx context.Context, r *ledger.Reader, asked string) (chain string, seq uint64, err error) {
-	if c.chain != "" {
-		asked = c.chain + "/" + asked
-	}
-	chain, seq, notEntry := parseEntry(r, asked)
-	if strings.Contains(asked, "/") && (seq > 0 || notEntry != nil) {
-		return chain, seq, notEntry
-	}
-	if seq > 0 { // it may also be the beginning of a ref
-		for _, err := range r.Entries(ctx, ledger.ReadOptions{Chain: chain, Keep: func(l *ledger.Line) bool { return l.Seq == seq }}) {
-			return chain, seq, err
-		}
-	}
-	foundChain, found, err := entryOf(ctx, r, asked)
-	switch {
-	case err != nil || found > 0:
-		return foundChain, found, err
-	case seq > 0 || notEntry != nil:
-		return chain, seq, notEntry
-	}
-	return "", 0, noSuchEntry(ctx, r, asked)
-}
-
 // checkProofCommand has the flags of `candor ledger check-proof`.
 type checkProofCommand struct {
-	*ledgerCommand
-	key  string
-	json bool
+	command
+	key string
 }
 
-func newCheckProof(l *ledgerCommand) *cobra.Command {
-	c := &checkProofCommand{ledgerCommand: l}
+func newCheckProof(shared command) *cobra.Command {
+	c := &checkProofCommand{command: shared}
 	cmd := &cobra.Command{
 		Use:   "check-proof FILE --key FILE",
 		Short: "Check a proof with the public key alone",
@@ -114,20 +100,19 @@ Exit codes: 0 the entry is in the ledger that the key signs; 1 the proof is not 
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
 	}
 	cmd.Flags().StringVar(&c.key, "key", "", "file with the public keys to trust")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	c.registerJSON(cmd, oneObject)
 	return cmd
 }
 
 // proofVerdict is the output of `candor ledger check-proof --json`.
 type proofVerdict struct {
-	OK      bool           `json:"ok"`
-	Why     string         `json:"why,omitempty"`
-	Chain   string         `json:"chain,omitempty"`
-	Seq     uint64         `json:"seq,omitempty"`
-	Session string         `json:"session,omitempty"`
-	Size    int64          `json:"size,omitempty"`
-	Signed  string         `json:"signed,omitempty"`
-	Entry   *ledger.Record `json:"entry,omitempty"`
+	OK     bool           `json:"ok"`
+	Why    string         `json:"why,omitempty"`
+	Chain  string         `json:"chain,omitempty"`
+	Seq    uint64         `json:"seq,omitempty"`
+	Size   int64          `json:"size,omitempty"`
+	Signed string         `json:"signed,omitempty"`
+	Entry  *ledger.Record `json:"entry,omitempty"`
 	// Thoughts is the number of thought records in the file, all unchanged.
 	Thoughts int `json:"thoughts,omitempty"`
 }
@@ -148,29 +133,22 @@ func (c *checkProofCommand) run(name string) error {
 	if err == nil && thoughts != nil {
 		err = thoughts.Check(proven.Record.Data)
 	}
-	if c.json {
-		verdict := proofVerdict{OK: err == nil, Chain: proven.Record.Chain, Seq: proven.Record.Seq, Session: proven.SessionID, Size: proven.Size, Signed: proven.SignedAt}
-		if err != nil {
-			verdict = proofVerdict{Why: err.Error()}
-		} else {
-			verdict.Entry = &proven.Record
-			if thoughts != nil {
-				verdict.Thoughts = len(thoughts.Records)
-			}
+	verdict := proofVerdict{OK: true, Chain: proven.Record.Chain, Seq: proven.Record.Seq, Size: proven.Size, Signed: proven.SignedAt, Entry: &proven.Record}
+	if err != nil {
+		verdict = proofVerdict{Why: err.Error()}
+	} else {
+		c.write(&proven)
+		if thoughts != nil {
+			verdict.Thoughts = len(thoughts.Records)
+			c.say("  thoughts  %s of task %s, unchanged since they were recorded\n",
+				plural.Of(len(thoughts.Records), "record"), term.Printable(thoughts.Records[0].TaskID))
 		}
-		if err := term.WriteJSONLine(c.env.Out, verdict); err != nil {
-			return err
-		}
+	}
+	if printed := c.finish(verdict, true); printed != nil {
+		return printed
 	}
 	if err != nil {
 		return &term.Error{Code: term.ExitFound, Text: "the proof is not valid: " + term.Printable(err.Error()), Hint: "ask for a new proof; if that is not valid either, verify the ledger"}
-	}
-	if !c.json {
-		c.write(&proven)
-		if thoughts != nil {
-			fmt.Fprintf(c.env.Out, "  thoughts  %s of task %s, unchanged since they were recorded\n",
-				term.Count(uint64(len(thoughts.Records)), "record", "records"), term.Printable(thoughts.Records[0].TaskID))
-		}
 	}
 	return nil
 }
@@ -178,7 +156,7 @@ func (c *checkProofCommand) run(name string) error {
 const maxProof = 64 << 20
 
 // read reads a proof and the thought records with it, if any.
-func (c *checkProofCommand) read(name string) (ledgerproof.Proof, *export.Thoughts, error) {
+func (c *checkProofCommand) read(name string) (ledgerproof.Proof, *rules.Thoughts, error) {
 	in := c.env.In
 	if name != "-" {
 		file, err := os.Open(name)
@@ -192,7 +170,7 @@ func (c *checkProofCommand) read(name string) (ledgerproof.Proof, *export.Though
 	if err != nil {
 		return ledgerproof.Proof{}, nil, term.UnreadableFile(err)
 	}
-	f, err := export.Read(data)
+	f, err := rules.ReadExport(data)
 	if err != nil {
 		return ledgerproof.Proof{}, nil, term.BadInput("give a file of candor ledger prove or candor workbench dual export", "%s", err)
 	}
@@ -201,13 +179,10 @@ func (c *checkProofCommand) read(name string) (ledgerproof.Proof, *export.Though
 
 func (c *checkProofCommand) write(p *ledgerproof.Result) {
 	colors := c.env.Colors()
-	fmt.Fprintf(c.env.Out, "%s: entry %d of chain %s is in the ledger\n", colors.Good("proven"), p.Record.Seq, p.Record.Chain)
-	if p.SessionID != "" {
-		fmt.Fprintf(c.env.Out, "  session   %s, finalised with %s\n", term.Printable(p.SessionID), term.Count(uint64(p.SessionLen), "entry", "entries")) //nolint:gosec // a count
-	}
+	c.say("%s: entry %d of chain %s is in the ledger\n", colors.Good("proven"), p.Record.Seq, p.Record.Chain)
 	signed, err := time.Parse("2006-01-02T15:04:05.000000Z", p.SignedAt)
 	if err == nil {
-		fmt.Fprintf(c.env.Out, "  signed    %s, over %s, by %s\n", LocalTime(signed), term.Count(uint64(p.Size), "entry", "entries"), term.Printable(p.Key)) //nolint:gosec // a size
+		c.say("  signed    %s, over %s, by %s\n", LocalTime(signed), plural.Count(p.Size, "entry", "entries"), term.Printable(p.Key))
 	}
-	fmt.Fprintf(c.env.Out, "  entry     %s\n", entryWords(&p.Record, colors))
+	c.say("  entry     %s\n", entryWords(&p.Record, colors))
 }

@@ -2,94 +2,103 @@ package ledgercmd
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/internal/plural"
 	"github.com/candor-mcp/candor/ledger"
 	ledgerexport "github.com/candor-mcp/candor/ledger/export"
 )
 
 // statsCommand has the flags of `candor ledger stats`.
 type statsCommand struct {
-	*ledgerCommand
+	command
 	entryFilter
-	by, since string
-	top       int
-	json      bool
+	by  string
+	top int
 }
 
-func newStats(l *ledgerCommand) *cobra.Command {
-	c := &statsCommand{ledgerCommand: l}
+func newStats(shared command) *cobra.Command {
+	c := &statsCommand{command: shared}
 	cmd := &cobra.Command{
-		Use:   "stats [DIR]",
-		Short: "Count the failures, by code, tool, server, domain, class or hour",
-		Long: `Count the failures in a ledger, by code, tool, server, domain, class or hour, with a small chart. Only entries of
-kind failure are counted. The number of all entries does not include settings and checkpoints without --kind; with
---json it does. Times are local; with --json they are in UTC.
+		Use:   "stats [DIR|URL]",
+		Short: "Count the failures, by code, tool, server, domain, class, hour or node",
+		Long: `Count the failures in a ledger, or in those of all nodes of a store, by code, tool, server, domain, class, hour or
+node, with a small chart; --by kind counts all entries. The number of all entries does not include settings and
+checkpoints without --kind; with --json it does. Times are local; with --json they are in UTC. A failure that both a
+server with Candor and the gateway in front of it recorded is counted once, as the gateway's.
 
 The server is the one behind candor wrap or candor gateway, or the one that wrote the chain. A server behind candor
-wrap has the name of its package until it has answered initialize; the failures of one run count for the last name.`,
+wrap has the name of its package until it has answered initialize.`,
 		Example: `  candor ledger stats
   candor ledger stats --by server
   candor ledger stats --by tool --since 24h
-  candor ledger stats --by hour --code TIMEOUT --json`,
+  candor ledger stats --by hour --code TIMEOUT --json
+  candor ledger stats file:/srv/fleet --by node`,
 		Args: term.MaxArgs(1, "candor ledger stats DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
 	c.register(cmd)
-	cmd.Flags().StringVar(&c.by, "by", "code", "count by "+term.JoinWords(dimensionNames()))
-	cmd.Flags().StringVar(&c.since, "since", "", "only entries not older than this, such as 15m, 24h or 7d")
+	c.registerSince(cmd)
+	term.Choice(cmd, &c.by, "by", "code", "count by "+term.JoinWords(dimensions), dimensions)
 	cmd.Flags().IntVar(&c.top, "top", 20, "number of rows; 0 for all")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
-	term.CompleteFlag(cmd, "by", dimensionNames())
+	c.registerJSON(cmd, oneObject)
 	return cmd
 }
 
-func (c *statsCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (c *statsCommand) run(ctx context.Context, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if !slices.Contains(dimensionNames(), c.by) {
-		return term.Unknown("--by", c.by, dimensionNames())
-	}
-	r, since, err := c.readerSince(c.since, args)
+	since, err := c.sinceTime(c.env)
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // it was only read
-	keep, err := c.keep(ctx, r)
+	source, err := c.source(ctx, args, c.nodes)
 	if err != nil {
 		return err
 	}
-	stats, err := ledgerexport.Count(ctx, r, ledgerexport.Dimension(c.by), ledger.ReadOptions{Since: since, Keep: keep})
-	if err != nil {
-		return cannotRead(err)
+	defer source.Close() //nolint:errcheck // it was only read
+	total := newTotal(c.by)
+	by := c.by
+	if by == byNode || by == byKind {
+		by = "code"
 	}
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, stats)
+	for _, n := range source.nodes {
+		stats, err := ledgerexport.Count(ctx, n.reader, by, ledger.ReadOptions{Since: since, Keep: c.keep()})
+		if err != nil {
+			return source.failed(err)
+		}
+		total.add(n.name, stats)
 	}
-	c.write(&stats)
-	c.warnSkipped(cmd, int(stats.Skipped)) //nolint:gosec // a count
-	return nil
+	result := total.result()
+	if !c.json {
+		c.write(&result, source.store != nil)
+		c.warnSkipped(int(result.Skipped)) //nolint:gosec // a count
+	}
+	return c.finish(result, true)
 }
+
+var dimensions = append(ledgerexport.Dimensions(), byNode, byKind)
 
 const barWidth = 40
 
-func (c *statsCommand) write(s *ledgerexport.Stats) {
+func (c *statsCommand) write(s *statsReport, fleet bool) {
 	p := c.env.Colors()
-	fmt.Fprint(c.env.Out, term.Count(s.Failures, "failure", "failures"))
+	c.say("%s", plural.Of(s.Failures, "failure"))
 	if s.Suspected > 0 {
-		fmt.Fprintf(c.env.Out, " (%d only suspected)", s.Suspected)
+		c.say(" (%d only suspected)", s.Suspected)
 	}
-	fmt.Fprintf(c.env.Out, " among %s", term.Count(c.shown(s), "entry", "entries"))
+	c.say(" among %s", plural.Count(c.shown(s), "entry", "entries"))
+	if fleet {
+		c.say(" of %s", plural.Of(len(s.Nodes), "node"))
+	}
 	if !s.Begin.IsZero() && c.shown(s) > 0 {
-		fmt.Fprintf(c.env.Out, ", %s to %s", LocalTime(s.Begin), LocalTime(s.End))
+		c.say(", %s to %s", LocalTime(s.Begin), LocalTime(s.End))
 	}
-	fmt.Fprintln(c.env.Out)
+	c.say("\n")
 	rows, rest := s.Buckets, uint64(0)
 	if c.top > 0 && len(rows) > c.top {
 		for _, b := range rows[c.top:] {
@@ -97,7 +106,7 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 		}
 		rows = rows[:c.top]
 	}
-	if s.By == ledgerexport.ByHour {
+	if s.By == "hour" {
 		for i := range rows {
 			rows[i].Name = localHour(rows[i].Name)
 		}
@@ -107,15 +116,15 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 		width, most = max(width, len([]rune(term.Printable(b.Name)))), max(most, b.Count)
 	}
 	for _, b := range rows {
-		fmt.Fprintf(c.env.Out, "%s %8d  %s\n", term.Pad(term.Printable(b.Name), width), b.Count, p.Bad(bar(b.Count, most)))
+		c.say("%s %8d  %s\n", term.Pad(term.Printable(b.Name), width), b.Count, p.Bad(bar(b.Count, most)))
 	}
 	if rest > 0 {
-		fmt.Fprintf(c.env.Out, "%s %8d\n", term.Pad("(others)", width), rest)
+		c.say("%s %8d\n", term.Pad("(others)", width), rest)
 	}
 }
 
 // shown returns the number of entries, without --kind without those about the ledger itself.
-func (c *statsCommand) shown(s *ledgerexport.Stats) uint64 {
+func (c *statsCommand) shown(s *statsReport) uint64 {
 	n := s.Entries
 	if len(c.kinds) == 0 {
 		n -= uint64(s.Kinds[ledger.KindSetting] + s.Kinds[ledger.KindCheckpoint]) //nolint:gosec // counts

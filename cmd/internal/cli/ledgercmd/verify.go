@@ -3,28 +3,26 @@ package ledgercmd
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/view"
+	"github.com/candor-mcp/candor/internal/plural"
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // verifyCommand has the flags of `candor ledger verify`.
 type verifyCommand struct {
-	*ledgerCommand
-	cmd         *cobra.Command
+	command
 	checkpoints []string
 	key         string
-	json        bool
 }
 
-func newVerify(l *ledgerCommand) *cobra.Command {
-	c := &verifyCommand{ledgerCommand: l}
+func newVerify(shared command) *cobra.Command {
+	c := &verifyCommand{command: shared}
 	cmd := &cobra.Command{
 		Use:   "verify [DIR|URL]",
 		Short: "Check that nothing in a ledger was changed, removed or added",
@@ -32,7 +30,7 @@ func newVerify(l *ledgerCommand) *cobra.Command {
 checkpoint and its signature, and the references between chains. For each damaged chain the first bad
 entry is printed, with the kind of damage.
 
-A ledger that is being written, or whose writer was killed, is OK: an incomplete last line is not damage.
+A ledger is OK while it is being written and after its writer was killed: an incomplete last line is not damage.
 Every writer also stores its checkpoints in a second file, the witness copy. It reveals entries that were
 removed together with their checkpoints, a removed chain, and a folder that was set back to an older copy.
 verify finds the file by itself, in the user's state folder and by the path that the chains record.
@@ -48,16 +46,15 @@ Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
 		Args: term.MaxArgs(1, "candor ledger verify DIR"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
-	c.cmd = cmd
 	cmd.Flags().StringArrayVar(&c.checkpoints, "checkpoints", nil, "another file with checkpoints; may be repeated")
 	cmd.Flags().StringVar(&c.key, "key", "", "file with the public keys to trust, instead of those in the folder")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	c.registerJSON(cmd, oneObject)
 	return cmd
 }
 
 func (c *verifyCommand) run(args []string) error {
 	if named, err := c.named(args); err == nil && fleet.IsLocation(named) {
-		return c.verifyStore(c.cmd, StoreCheck{URL: named, Checkpoints: c.checkpoints, Keys: c.key, JSON: c.json})
+		return c.verifyStore(named)
 	}
 	dir, err := c.folder(args)
 	if err != nil {
@@ -70,23 +67,19 @@ func (c *verifyCommand) run(args []string) error {
 			return err
 		}
 	}
-	if c.env.Terminal && !c.json {
-		options.Progress = c.progress
+	show, clearLine := c.progress()
+	if show != nil {
+		options.Progress = func(p ledgerverify.Progress) { show("reading chain %d of %d, %d MiB", p.Chain, p.Chains, p.Bytes>>20) }
 	}
 	report, err := ledgerverify.Dir(c.cmd.Context(), dir, options)
-	c.clear(options.Progress != nil)
+	clearLine()
 	if err != nil {
 		return term.BadInput("check the folder and the files of --checkpoints and --key", "%s", err)
 	}
-	if c.json {
-		err = term.WriteJSONLine(c.env.Out, report)
-	} else {
-		c.write(dir, &report)
+	if !c.json {
+		c.write(&report)
 	}
-	if err == nil && !report.OK {
-		return term.Found()
-	}
-	return err
+	return c.finish(report, report.OK)
 }
 
 // readKeys reads a file of public keys, one per line.
@@ -111,51 +104,26 @@ func readKeys(name string) ([]string, error) {
 	return keys, nil
 }
 
-func (c *verifyCommand) progress(p ledgerverify.Progress) {
-	fmt.Fprintf(c.env.Err, "\rreading chain %d of %d, %d MiB", p.Chain, p.Chains, p.Bytes>>20)
-}
-
-func (c *verifyCommand) clear(shown bool) {
-	if shown {
-		fmt.Fprint(c.env.Err, "\r\x1b[K")
-	}
-}
-
-func (c *verifyCommand) write(dir string, r *ledgerverify.Report) {
+func (c *verifyCommand) write(r *ledgerverify.Report) {
 	p := c.env.Colors()
 	for i := range r.Chains {
-		fmt.Fprintln(c.env.Out, chainWords(&r.Chains[i], p))
+		c.say("%s\n", chainWords(&r.Chains[i], p))
 	}
 	for _, h := range r.Damage {
-		fmt.Fprintf(c.env.Out, "%s  %s\n", p.Bad("FAILED  "+string(h.Kind)), location(h))
-		fmt.Fprintf(c.env.Out, "        %s\n", term.Printable(h.Text))
+		c.say("%s\n", damageLines(view.Damage{Damage: h}, p))
 	}
-	if r.OK {
-		fmt.Fprintf(c.env.Out, "%s: %s in %s\n", p.Good("OK"), term.Count(r.Entries, "entry", "entries"), term.Count(uint64(len(r.Chains)), "chain", "chains"))
-	} else {
-		fmt.Fprintf(c.env.Out, "%s: %s; the first bad entry of each chain is named above\n", p.Bad("FAILED"), term.Count(uint64(len(r.Damage)), "problem", "problems"))
+	c.writeResult(r.OK, r.Entries, "in "+plural.Of(len(r.Chains), "chain"), len(r.Damage))
+	for _, h := range r.Damage {
+		if h.Kind == "missing-chain" && h.File != "" {
+			c.env.Notify(c.cmd, "chains are missing that are recorded in the witness copy "+term.Printable(h.File),
+				"restore the folder from a copy; if they were removed on purpose, move that file away")
+			break
+		}
 	}
-	c.writeMissing(dir, r)
 	c.writeWitnessCopies(r)
 	if r.OwnKeys {
 		c.env.Notify(c.cmd, "the public key comes from the same folder, so anyone who can change the entries can change it too",
 			"keep a copy elsewhere with candor ledger key export, and use it with --key FILE")
-	}
-}
-
-// writeMissing prints the next step for chains that are only in a witness copy: only the operator knows if they were removed on purpose.
-func (c *verifyCommand) writeMissing(dir string, r *ledgerverify.Report) {
-	for _, h := range r.Damage {
-		if h.Kind != ledgerverify.KindMissingChain || h.File == "" {
-			continue
-		}
-		command := "candor ledger forget " + term.Printable(dir)
-		if !slices.Contains(plug.WitnessCopies(dir, c.env.Getenv), h.File) {
-			command += " --witness-copy " + term.Printable(h.File)
-		}
-		c.env.Notify(c.cmd, "chains are missing that are recorded in the witness copy "+term.Printable(h.File),
-			"restore the folder from a copy; if they were removed on purpose: "+command)
-		return
 	}
 }
 
@@ -166,7 +134,7 @@ func (c *verifyCommand) writeWitnessCopies(r *ledgerverify.Report) {
 	}
 	for _, f := range r.Foreign {
 		c.env.Notify(c.cmd, fmt.Sprintf("the witness copy %s has checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
-			term.Printable(f.WitnessCopy), term.Count(uint64(f.Chains), "chain", "chains"), term.Printable(f.Last)), //nolint:gosec // a count
+			term.Printable(f.WitnessCopy), plural.Of(f.Chains, "chain"), term.Printable(f.Last)),
 			"they belong to another ledger, or to this one before it was removed with its keys; give the keys with --key FILE")
 	}
 	for i := range r.Chains {
@@ -192,7 +160,7 @@ func chainWords(c *ledgerverify.Chain, p term.Colors) string {
 	case c.Closed:
 		state = "closed"
 	}
-	words := []string{term.Count(c.Entries, "entry", "entries"), fmt.Sprintf("%d covered by checkpoints", c.Covered)}
+	words := []string{plural.Count(c.Entries, "entry", "entries"), fmt.Sprintf("%d covered by checkpoints", c.Covered)}
 	if c.Witnessed > 0 {
 		words = append(words, fmt.Sprintf("%d by a witness copy", c.Witnessed))
 	}
@@ -205,14 +173,31 @@ func chainWords(c *ledgerverify.Chain, p term.Colors) string {
 	return fmt.Sprintf("chain %s: %s, %s", p.Name(c.Chain), strings.Join(words, ", "), state)
 }
 
-// location describes where damage was found.
-func location(h ledgerverify.Damage) string {
-	place := h.Chain
-	if h.Seq > 0 {
-		place = fmt.Sprintf("%s/%d", h.Chain, h.Seq)
+// damageLines describes damage in two lines. That of a folder has no node, and a store has no files.
+func damageLines(d view.Damage, p term.Colors) string {
+	place := d.Chain
+	if d.Seq > 0 {
+		place = fmt.Sprintf("%s/%d", d.Chain, d.Seq)
 	}
-	if h.File != "" {
-		place += fmt.Sprintf(", %s, byte %d", term.Printable(h.File), h.Offset)
+	switch {
+	case d.Node != "":
+		place = fmt.Sprintf("node %s  %s", p.Name(term.Printable(d.Node)), place)
+	case d.File != "":
+		place = strings.TrimPrefix(fmt.Sprintf("%s, %s, byte %d", place, term.Printable(d.File), d.Offset), ", ")
 	}
-	return strings.TrimPrefix(place, ", ")
+	verdict := p.Bad("FAILED  " + string(d.Kind))
+	if d.Unshipped {
+		verdict = p.Warn("INCOMPLETE  " + string(d.Kind))
+	}
+	return fmt.Sprintf("%s  %s\n        %s", verdict, place, term.Printable(d.Text))
+}
+
+// writeResult prints the last line of a report, unless entries have not been shipped yet.
+func (c *command) writeResult(ok bool, entries uint64, of string, damage int) {
+	p := c.env.Colors()
+	if ok {
+		c.say("%s: %s %s\n", p.Good("OK"), plural.Count(entries, "entry", "entries"), of)
+		return
+	}
+	c.say("%s: %s; the first bad entry of each chain is named above\n", p.Bad("FAILED"), plural.Of(damage, "problem"))
 }

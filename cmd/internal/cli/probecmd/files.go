@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/probe"
+	"github.com/candor-mcp/candor/internal/similar"
 )
 
 // files checks the files of the flags before a run that may take minutes. It returns the baseline, or nil without --baseline.
@@ -72,7 +72,7 @@ func (c *probeCommand) notThere(tools []probe.Tool) (out []probe.Skip) {
 			continue
 		}
 		reason := "the server lists no such tool"
-		if meant := near.Typed(name, names); len(meant) > 0 {
+		if meant := similar.Typed(name, names); len(meant) > 0 {
 			reason += "; did you mean " + meant[0] + "?"
 		}
 		out = append(out, probe.Skip{What: "--allow " + name, Reason: reason})

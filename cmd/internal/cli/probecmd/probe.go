@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,12 +16,12 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/cases"
-	"github.com/candor-mcp/candor/cmd/internal/probe/drive"
-	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
-	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	"github.com/candor-mcp/candor/cmd/internal/probe/driver"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fakeupstream"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe/rules"
 )
 
 // probeCommand has the flags of `candor probe`.
@@ -31,7 +30,7 @@ type probeCommand struct {
 	cmd *cobra.Command
 
 	url       string
-	transport string
+	transport driver.Transport
 	headers   []string
 	variables []string
 	dir       string
@@ -49,12 +48,11 @@ type probeCommand struct {
 	output   term.FormatFlag
 	format   string // the value of output
 	out      string
-	source   string // --sarif-location
-	failOn   string
+	source   string         // --sarif-location
+	failOn   probe.Severity // or never
 	baseline string
 	profile  string
 	record   string
-	resume   string
 	run      string
 	quiet    bool
 }
@@ -72,13 +70,13 @@ literal evidence and a fix. Each tool and the server get a grade, with the chang
 The server is a command after --, started in a temporary folder with a temporary HOME and almost no environment, or a URL given with
 --url (streamable HTTP with or without sessions, or legacy SSE). Arguments that are paths of existing files are made absolute.
 
-It is safe by default. A tool that does not declare readOnlyHint, or whose name contradicts it, is called only without its required
+It is safe by default. A tool that does not declare readOnlyHint, or has a name that contradicts it, is called only without its required
 arguments or with arguments that are not an object, and no longer after the first sign that it ran. Tools that look as if they execute
 code are never called. --allow NAME and --yes permit more. --fake-upstream puts the server into a separate network in which every host
 responds with 401, 404, 429 with Retry-After, 500, garbage or not at all.
 
---format sarif is for code scanning: each finding refers to a file of the repository, at the first line that has the name of the tool in
-quotes, else at line 1. --sarif-location chooses the file. --format badge is an SVG picture of the grade.
+--format sarif is for code scanning: each finding refers to the file of --sarif-location, at the first line that has the name of the
+tool in quotes, else at line 1.
 
 Exit codes: 0 no finding at or above --fail-on; 1 there are findings, or a regression against --baseline; 2 the run failed or is
 incomplete.`,
@@ -90,14 +88,14 @@ incomplete.`,
 		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.start(args) },
 	}
 	c.register(cmd)
-	cmd.AddCommand(newProbeDiff(env), newProbeRules(env), newProbeBadge(env))
+	cmd.AddCommand(newProbeDiff(env), newProbeRules(env))
 	return cmd
 }
 
 func (c *probeCommand) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&c.url, "url", "", "URL of a server, instead of a command")
-	flags.StringVar(&c.transport, "transport", string(drive.TransportAuto), "transport of --url: "+term.JoinWords(transports))
+	term.Choice(cmd, &c.transport, "transport", driver.TransportAuto, "transport of --url: "+term.JoinWords(term.Strings(transports)), transports)
 	flags.StringArrayVar(&c.headers, "header", nil, "header for every request, such as 'Authorization: Bearer …'; may be repeated")
 	flags.StringArrayVar(&c.variables, "env", nil, "environment variable for the server, as NAME=VALUE, or NAME to pass the current value; may be repeated")
 	flags.StringVar(&c.dir, "dir", "", "working directory of the server; default a temporary folder")
@@ -109,26 +107,22 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.StringVar(&c.total, "total", "10m", "time limit of the run, or none")
 	flags.IntVar(&c.maxCalls, "max-calls", 1000, "maximum number of calls")
 	flags.BoolVar(&c.fake, "fake-upstream", false, "run the server in a network in which every service fails")
-	flags.StringVar(&c.rules, "rules", judge.SetAgent, "rule set: "+term.JoinWords(judge.Sets()))
+	term.Choice(cmd, &c.rules, "rules", rules.SetAgent, "rule set: "+term.JoinWords(rules.Sets()), rules.Sets())
 	c.output.Register(cmd, report.Formats()...)
 	flags.StringVar(&c.out, "out", "", "file for the report, or - for standard output, the default")
-	flags.StringVar(&c.source, "sarif-location", "", "file of the repository that --format sarif refers to; default the file of the server or its configuration")
-	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "lowest severity for exit code 1: "+term.JoinWords(failLevels))
+	flags.StringVar(&c.source, "sarif-location", "", "file of the repository that --format sarif refers to")
+	term.Choice(cmd, &c.failOn, "fail-on", probe.SeverityMajor, "lowest severity for exit code 1: "+term.JoinWords(term.Strings(failLevels)), failLevels)
 	flags.StringVar(&c.baseline, "baseline", "", "earlier report as JSON; exit with code 1 only for regressions")
 	flags.StringVar(&c.profile, "profile-out", "", "file for a profile with rules for candor wrap --profile")
-	flags.StringVar(&c.record, "record", "", "file for the raw run, written while it runs")
-	flags.StringVar(&c.resume, "resume", "", "file of --record: continue that run")
+	flags.StringVar(&c.record, "record", "", "file for the raw run")
 	flags.StringVar(&c.run, "run", "", "file of --record: report on that run, without a server")
 	flags.BoolVar(&c.quiet, "quiet", false, "print no progress")
-	term.CompleteFlag(cmd, "transport", transports)
-	term.CompleteFlag(cmd, "rules", judge.Sets())
-	term.CompleteFlag(cmd, "fail-on", failLevels)
 }
 
-var transports = []string{string(drive.TransportAuto), string(drive.TransportHTTP), string(drive.TransportSSE)}
+var transports = []driver.Transport{driver.TransportAuto, driver.TransportHTTP, driver.TransportSSE}
 
 // failLevels are the values of --fail-on: the severities in order, and never.
-var failLevels = append(term.Strings(probe.Severities), "never")
+var failLevels = append(slices.Clone(probe.Severities), "never")
 
 func (c *probeCommand) start(args []string) error {
 	if c.out == "-" {
@@ -155,7 +149,7 @@ func (c *probeCommand) start(args []string) error {
 	if err != nil {
 		return err
 	}
-	judged, err := judge.Judge(run, c.rules)
+	judged, err := rules.Judge(run, c.rules)
 	if err != nil {
 		return err
 	}
@@ -189,12 +183,6 @@ func (c *probeCommand) check(args []string) error {
 		return term.BadInput("candor probe -- "+strings.Join(args, " "), "put -- before the command of the server")
 	case dash > 0:
 		return term.BadInput(example, "%q: only flags may precede --", args[0])
-	case !term.MatchFold(judge.Sets(), &c.rules):
-		return term.Unknown("--rules", c.rules, judge.Sets())
-	case !term.MatchFold(failLevels, &c.failOn):
-		return term.Unknown("--fail-on", c.failOn, failLevels)
-	case !term.MatchFold(transports, &c.transport):
-		return term.Unknown("--transport", c.transport, transports)
 	case c.fake && len(args) == 0:
 		return term.BadInput("give the command of the server", "--fake-upstream: needs a command")
 	case c.maxCalls < 1:
@@ -206,7 +194,7 @@ func (c *probeCommand) check(args []string) error {
 // seen drives the server, or reads the file of --run.
 func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 	if c.run != "" {
-		return readRun("--run", c.run)
+		return readRun(c.run)
 	}
 	target, err := c.target(args)
 	if err != nil {
@@ -221,15 +209,15 @@ func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 	var faults []string
 	var cannot []probe.Skip
 	if c.fake {
-		upstream, err := c.startFake(ctx, &target)
+		upstream, err := c.startFake(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if upstream == nil {
-			cannot = []probe.Skip{{What: "what the tools do when their upstream fails", Reason: fake.Available().Error()}}
+			cannot = []probe.Skip{{What: "what the tools do when their upstream fails", Reason: fakeupstream.Available().Error()}}
 		} else {
 			defer upstream.Close() //nolint:errcheck // it ends with this process
-			o.Upstream, faults = upstream, fake.Faults()
+			o.Upstream, faults = upstream, fakeupstream.Faults()
 		}
 	}
 	o.Cases = func(_ probe.Server, tools []probe.Tool) ([]probe.Case, []probe.Skip) {
@@ -241,36 +229,38 @@ func (c *probeCommand) seen(args []string) (*probe.Run, error) {
 
 // startFake starts the fake upstream. It returns nil if the system does not allow one, and the cases that need it are skipped. With
 // --yes or --allow that is an error: the calls would reach the real services.
-func (c *probeCommand) startFake(ctx context.Context, target *drive.Target) (*fake.Upstream, error) {
-	if err := fake.Available(); err != nil {
+func (c *probeCommand) startFake(ctx context.Context) (*fakeupstream.Upstream, error) {
+	if err := fakeupstream.Available(); err != nil {
 		if c.yes || len(c.allow) > 0 {
 			return nil, term.BadInput("leave --fake-upstream out if the calls may go to the real services", "%s", err)
 		}
 		return nil, nil //nolint:nilnil // the report says so
 	}
-	upstream, err := fake.Start(ctx, fake.Options{Inside: term.SelfCommand(insideWord), Local: fake.LocalPorts(slices.Concat(target.Env, target.Command))})
+	upstream, err := fakeupstream.Start(ctx, fakeupstream.Options{Inside: term.SelfCommand(insideWord)})
 	if err != nil {
 		return nil, term.BadInput("leave --fake-upstream out", "%s", err)
 	}
 	return upstream, nil
 }
 
-func (c *probeCommand) drive(ctx context.Context, target drive.Target, o drive.Options) (*probe.Run, error) {
+func (c *probeCommand) drive(ctx context.Context, target driver.Target, o driver.Options) (*probe.Run, error) {
 	bar := &progress{env: c.env, on: !c.quiet}
 	o.Progress = bar.show
-	if c.record != "" {
-		o.Save = func(r *probe.Run) { bar.warn(writeRun(c.record, r)) }
-	}
-	run, err := drive.Drive(ctx, target, o)
+	run, err := driver.Drive(ctx, target, o)
 	bar.end()
 	if err != nil {
 		return nil, term.BadInput("", "%s", err)
 	}
+	if c.record != "" {
+		if err := writeRun(c.record, run); err != nil {
+			return nil, term.BadInput("choose another file with --record", "%s", err)
+		}
+	}
 	return run, nil
 }
 
-func (c *probeCommand) target(args []string) (drive.Target, error) {
-	t := drive.Target{Command: fromHere(args), Dir: c.dir, URL: c.url, Transport: drive.Transport(c.transport), Headers: map[string]string{}}
+func (c *probeCommand) target(args []string) (driver.Target, error) {
+	t := driver.Target{Command: fromHere(args), Dir: c.dir, URL: c.url, Transport: c.transport, Headers: map[string]string{}}
 	for _, h := range c.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok || strings.TrimSpace(name) == "" {
@@ -321,8 +311,8 @@ func isPath(arg string) bool {
 	}
 }
 
-func (c *probeCommand) driving() (o drive.Options, err error) {
-	o = drive.Options{Seed: c.seed, MaxCalls: c.maxCalls, Allow: c.allow, Yes: c.yes, Guard: term.GuardCommand()}
+func (c *probeCommand) driving() (o driver.Options, err error) {
+	o = driver.Options{Seed: c.seed, MaxCalls: c.maxCalls, Allow: c.allow, Yes: c.yes, Guard: term.GuardCommand()}
 	if o.Deadline, err = positive("--timeout", c.timeout); err != nil {
 		return o, err
 	}
@@ -331,11 +321,6 @@ func (c *probeCommand) driving() (o drive.Options, err error) {
 	}
 	if c.total != config.None {
 		if o.Total, err = positive("--total", c.total); err != nil {
-			return o, err
-		}
-	}
-	if c.resume != "" {
-		if o.Resume, err = readRun("--resume", c.resume); err != nil {
 			return o, err
 		}
 	}
@@ -353,9 +338,12 @@ func positive(flag, text string) (time.Duration, error) {
 	return d, nil
 }
 
+// reportMode is the mode of new files: reports are public.
+const reportMode = 0o644
+
 const maxRunFile = 256 << 20
 
-func readRun(flag, name string) (*probe.Run, error) {
+func readRun(name string) (*probe.Run, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.Size() > maxRunFile {
 		err = errors.New("too large for a run")
@@ -369,13 +357,13 @@ func readRun(flag, name string) (*probe.Run, error) {
 		err = json.Unmarshal(data, run)
 	}
 	if err == nil && run.Observations == nil && isReport(data) {
-		return nil, term.BadInput("give a file that --record wrote", "%s: %s is a report, not a run", flag, name)
+		return nil, term.BadInput("give a file that --record wrote", "--run: %s is a report, not a run", name)
 	}
 	if err == nil && run.Version != probe.RunVersion {
 		err = errors.New("not a run, or of another version")
 	}
 	if err != nil {
-		return nil, term.BadInput("give a file that --record wrote", "%s: %s", flag, err)
+		return nil, term.BadInput("give a file that --record wrote", "--run: %s", err)
 	}
 	return run, nil
 }
@@ -394,32 +382,7 @@ func writeRun(name string, run *probe.Run) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(name, append(data, '\n'))
-}
-
-// writeWhole replaces a file atomically. A device or pipe is written in place. A symbolic link is kept, and its target is written, even
-// if it does not exist yet.
-func writeWhole(name string, data []byte) error {
-	to, err := filepath.EvalSymlinks(name)
-	if err == nil {
-		name = to
-	} else if to, isLink := os.Readlink(name); isLink == nil {
-		if !errors.Is(err, fs.ErrNotExist) { // such as a cycle
-			return err
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(name), to)
-		}
-		return writeWhole(to, data)
-	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(name, data, 0o644) //nolint:gosec // the mode of the existing file stays
-	}
-	half := name + ".half"
-	if err := os.WriteFile(half, data, 0o644); err != nil { //nolint:gosec // reports are public
-		return err
-	}
-	return os.Rename(half, name)
+	return term.ReplaceFile(name, append(data, '\n'), reportMode)
 }
 
 // verdict returns the exit code. An incomplete run never gives exit code 0.
@@ -432,7 +395,7 @@ func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) err
 		}
 		worse = delta.Worse()
 	}
-	partial := term.BadInput("use --record FILE, and continue with --resume FILE", "the run is incomplete: %s", run.Incomplete)
+	partial := term.BadInput("raise --total or --max-calls, or correct what the reason names", "the run is incomplete: %s", run.Incomplete)
 	switch {
 	case run.Incomplete == "" && !worse, c.run != "" && c.failOn == "never" && before == nil: // only the format changes
 		return nil
@@ -448,6 +411,6 @@ func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) err
 
 // overLimit reports whether there is a finding at or above --fail-on.
 func (c *probeCommand) overLimit(judged *probe.Report) bool {
-	limit := slices.Index(probe.Severities, probe.Severity(c.failOn)) // -1 for never
+	limit := slices.Index(probe.Severities, c.failOn) // -1 for never
 	return slices.ContainsFunc(judged.Findings, func(f probe.Finding) bool { return f.Severity.Rank() <= limit })
 }

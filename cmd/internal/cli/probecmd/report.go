@@ -13,11 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
-	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
+	"github.com/candor-mcp/candor/cmd/internal/probe/fakeupstream"
 	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/internal/plural"
+	"github.com/candor-mcp/candor/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe/rules"
 )
 
 // writeReport writes the report to --out or standard output.
@@ -31,10 +32,10 @@ func (c *probeCommand) writeReport(judged *probe.Report) error {
 	if err := report.Write(&text, c.format, judged, o); err != nil {
 		return err
 	}
-	if err := writeWhole(c.out, text.Bytes()); err != nil {
+	if err := term.ReplaceFile(c.out, text.Bytes(), reportMode); err != nil {
 		return term.BadInput("choose another file with --out", "%s", err)
 	}
-	c.env.Notify(c.cmd, fmt.Sprintf("grade %s, %s, written to %s", cmp.Or(string(judged.Grade), "?"), term.Count(uint64(len(judged.Findings)), "finding", "findings"), c.out), "")
+	c.env.Notify(c.cmd, fmt.Sprintf("grade %s, %s, written to %s", cmp.Or(string(judged.Grade), "?"), plural.Of(len(judged.Findings), "finding"), c.out), "")
 	return nil
 }
 
@@ -51,11 +52,10 @@ func (c *probeCommand) writeProfile(run *probe.Run) error {
 
 // progress is a line on standard error that is overwritten.
 type progress struct {
-	env    *term.Env
-	on     bool
-	last   time.Time
-	wide   int
-	warned bool // that the run could not be saved
+	env  *term.Env
+	on   bool
+	last time.Time
+	wide int
 }
 
 // lineWidth fits into one line of any terminal: a longer one could not be overwritten.
@@ -81,15 +81,6 @@ func (p *progress) show(done, total int, what string) {
 func (p *progress) end() {
 	if p.wide > 0 {
 		fmt.Fprint(p.env.Err, "\r"+strings.Repeat(" ", p.wide)+"\r")
-	}
-}
-
-// warn prints once that the run could not be saved. The run continues.
-func (p *progress) warn(err error) {
-	if err != nil && !p.warned {
-		p.warned = true
-		p.end()
-		fmt.Fprintf(p.env.Err, "candor probe: saving the run: %s\n", err)
 	}
 }
 
@@ -139,33 +130,6 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 	return cmd
 }
 
-func newProbeBadge(env *term.Env) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "badge REPORT",
-		Short: "Draw the grade of a report as an SVG picture",
-		Long: `Draw the grade of a report of --format json as an SVG picture, on standard output. The picture loads nothing from the network. With
---json it is the input of a shields.io endpoint badge instead.
-
-Exit codes: 0 the badge is written; 2 the report cannot be read.`,
-		Example: `  candor probe badge report.json > badge.svg
-  candor probe badge --json report.json`,
-		Args: term.OneArg("report", "candor probe badge report.json > badge.svg"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := readReport(args[0])
-			if err != nil {
-				return term.BadInput("give a report of --format json", "%s: %s", args[0], err)
-			}
-			if asJSON {
-				return term.WriteJSONLine(env.Out, report.NewBadge(r))
-			}
-			return report.Write(env.Out, report.FormatBadge, r, report.Options{})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for a shields.io endpoint badge")
-	return cmd
-}
-
 func newProbeRules(env *term.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -174,17 +138,15 @@ func newProbeRules(env *term.Env) *cobra.Command {
 		Example: "  candor probe rules\n  candor probe rules EC001",
 		Args:    term.MaxArgs(1, "candor probe rules EC001"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			rules := judge.Rules()
+			rules := rules.Rules()
 			if len(args) == 1 {
 				return explainRule(env, rules, strings.ToUpper(args[0]), asJSON)
 			}
-			if asJSON {
-				return term.WriteJSONLine(env.Out, rules)
-			}
-			for _, r := range rules {
-				fmt.Fprintf(env.Out, "%s  %s  %s\n", env.Colors().Name(r.ID), term.Pad(string(r.Severity), 8), r.Title)
-			}
-			return nil
+			return term.WriteReport(env, asJSON, rules, true, func() {
+				for _, r := range rules {
+					fmt.Fprintf(env.Out, "%s  %s  %s\n", env.Colors().Name(r.ID), term.Pad(string(r.Severity), 8), r.Title)
+				}
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -198,14 +160,12 @@ func explainRule(env *term.Env, rules []probe.Rule, id string, asJSON bool) erro
 			ids = append(ids, r.ID)
 			continue
 		}
-		if asJSON {
-			return term.WriteJSONLine(env.Out, r)
-		}
-		fmt.Fprintf(env.Out, "%s  %s (%s)\n\nWhy      %s\nSource   %s\nFix      %s\nSets     %s\n", r.ID, r.Title, r.Severity, r.Reason, r.Clause, r.Fix, term.JoinWords(r.Sets))
-		if r.Outside {
-			fmt.Fprintln(env.Out, "Outside  candor wrap fixes it without a change to the server.")
-		}
-		return nil
+		return term.WriteReport(env, asJSON, r, true, func() {
+			fmt.Fprintf(env.Out, "%s  %s (%s)\n\nWhy      %s\nSource   %s\nFix      %s\nSets     %s\n", r.ID, r.Title, r.Severity, r.Reason, r.Clause, r.Fix, term.JoinWords(r.Sets))
+			if r.Outside {
+				fmt.Fprintln(env.Out, "Outside  candor wrap fixes it without a change to the server.")
+			}
+		})
 	}
 	return term.Unknown("rule", id, ids)
 }
@@ -213,10 +173,10 @@ func explainRule(env *term.Env, rules []probe.Rule, id string, asJSON bool) erro
 // insideWord is the hidden command that runs a server inside the network of the fake upstream.
 const insideWord = "probe-inside"
 
-// NewInside returns the hidden command of [fake.InsideMain].
+// NewInside returns the hidden command of [fakeupstream.InsideMain].
 func NewInside() *cobra.Command {
 	return &cobra.Command{
 		Use: insideWord, Hidden: true, DisableFlagParsing: true,
-		RunE: func(_ *cobra.Command, args []string) error { return fake.InsideMain(args) },
+		RunE: func(_ *cobra.Command, args []string) error { return fakeupstream.InsideMain(args) },
 	}
 }

@@ -2,21 +2,14 @@ package probecmd
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/internal/probe"
 )
-
-// configurations are files that name a server, in the order in which they are tried.
-var configurations = []string{
-	".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json", "candor.yaml", "server.json", "package.json", "pyproject.toml", "go.mod", "Cargo.toml",
-}
 
 // checkSource validates --sarif-location before the run.
 func (c *probeCommand) checkSource() error {
@@ -35,71 +28,16 @@ func (c *probeCommand) checkSource() error {
 	return nil
 }
 
-// options returns the options of the report. A report as SARIF refers to the file of --sarif-location, else to the file of the server's
-// command, to a configuration file, or to the workflow that runs.
+// options returns the options of the report. A report as SARIF refers to the file of --sarif-location.
 func (c *probeCommand) options(judged *probe.Report) report.Options {
-	if c.format != report.FormatSARIF {
+	switch {
+	case c.format != report.FormatSARIF:
+		return report.Options{}
+	case c.source == "":
+		c.env.Notify(c.cmd, "code scanning refuses results without a file", "use --sarif-location FILE")
 		return report.Options{}
 	}
-	root := repository()
-	file := c.source
-	if file == "" {
-		file = sourceFile(root, judged)
-	}
-	if file == "" {
-		c.env.Notify(c.cmd, "no file of this folder belongs to the server, and code scanning refuses results without a file", "use --sarif-location FILE")
-		return report.Options{}
-	}
-	return report.Options{Source: report.Source{Path: inside(root, file), Lines: toolLines(file, judged.Tools)}}
-}
-
-func sourceFile(root string, judged *probe.Report) string {
-	return cmp.Or(commandFile(root, judged), configFile(root), workflowFile(root))
-}
-
-// commandFile returns the first text file of the repository in the command of the server, such as dist/index.js in node dist/index.js. A
-// compiled server is not one: it is not in the repository, or has no lines. The report of a recorded run has the command as well.
-func commandFile(root string, judged *probe.Report) string {
-	for word := range strings.FieldsSeq(judged.Server.Target) {
-		if isFile(word) && inside(root, word) != "" && isText(word) {
-			return word
-		}
-	}
-	return ""
-}
-
-// isText reports whether the start of a file has no zero byte, as Git does.
-func isText(name string) bool {
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close() //nolint:errcheck // it is only read
-	start, err := io.ReadAll(io.LimitReader(f, 8000))
-	return err == nil && !bytes.Contains(start, []byte{0})
-}
-
-func configFile(root string) string {
-	for _, name := range configurations {
-		if file := filepath.Join(root, filepath.FromSlash(name)); isFile(file) {
-			return file
-		}
-	}
-	return ""
-}
-
-// workflowFile returns the file of the GitHub workflow that runs, from a variable such as owner/name/.github/workflows/ci.yml@refs/heads/main.
-func workflowFile(root string) string {
-	name, _, _ := strings.Cut(os.Getenv("GITHUB_WORKFLOW_REF"), "@")
-	if i := strings.Index(name, "/.github/"); i >= 0 {
-		if file := filepath.Join(root, filepath.FromSlash(name[i:])); inside(root, file) != "" && isFile(file) {
-			return file
-		}
-	}
-	if file := filepath.Join(root, ".gitlab-ci.yml"); isFile(file) {
-		return file
-	}
-	return ""
+	return report.Options{Source: report.Source{Path: inside(repository(), c.source), Lines: toolLines(c.source, judged.Tools)}}
 }
 
 func isFile(name string) bool {

@@ -30,21 +30,20 @@ func NewZoo(env *term.Env) *cobra.Command {
 		Use:   "zoo",
 		Short: "Serve a bad MCP server with all known defects",
 		Long: `Serve a deliberately bad MCP server, to test a client, a gateway or candor probe: one tool for each defect, correct
-otherwise. --list lists the defects; --defect and --personality choose. It changes nothing on this machine.`,
+otherwise. --list lists the defects, and --defect chooses some of them. It changes nothing on this machine.`,
 		Example: `  candor zoo --list
   candor probe -- candor zoo
-  candor probe -- candor zoo --personality dual
+  candor probe -- candor zoo --defect 'masked-*'
   candor wrap -- candor zoo --defect masked-text`,
 		Args: term.MaxArgs(0, "candor zoo --list"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.options.Personality, "personality", "", "named set of defects")
-	flags.StringSliceVar(&c.options.Defects, "defect", nil, "defect to serve; may be repeated")
+	flags.StringArrayVar(&c.options.Defects, "defect", nil, "defect to serve, or a pattern such as masked-*, or none; may be repeated")
 	flags.StringVar(&c.options.Upstream, "upstream", "", "URL of the service behind the tools whose names begin with up-")
 	flags.DurationVar(&c.options.Deadline, "deadline", 0, "assumed timeout of the client")
 	flags.StringVar(&c.listen, "listen", "", "serve over HTTP at this address instead of on standard input and output")
-	flags.BoolVar(&c.list, "list", false, "list personalities and defects, serve nothing")
+	flags.BoolVar(&c.list, "list", false, "list the defects, serve nothing")
 	flags.BoolVar(&c.json, "json", false, "with --list: print JSON")
 	return cmd
 }
@@ -86,17 +85,10 @@ func (c *zooCommand) serveHTTP(ctx context.Context, cmd *cobra.Command) error {
 }
 
 func (c *zooCommand) show() error {
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, map[string]any{"personalities": zoo.Personalities(), "defects": zoo.Defects()})
-	}
-	colors := c.env.Colors()
-	fmt.Fprintln(c.env.Out, colors.Bold("Personalities"))
-	for _, p := range zoo.Personalities() {
-		fmt.Fprintf(c.env.Out, "  %s  %s\n", colors.Name(term.Pad(p.Name, 12)), p.About)
-	}
-	fmt.Fprintln(c.env.Out, colors.Bold("Defects"))
-	for _, d := range zoo.Defects() {
-		fmt.Fprintf(c.env.Out, "  %s  %s  %s\n", colors.Name(term.Pad(d.ID, 24)), term.Pad(d.Rule, 6), d.Title)
-	}
-	return nil
+	all, colors := zoo.Defects(), c.env.Colors()
+	return term.WriteReport(c.env, c.json, map[string]any{"defects": all}, true, func() {
+		for _, d := range all {
+			fmt.Fprintf(c.env.Out, "%s  %s  %s\n", colors.Name(term.Pad(d.ID, 24)), term.Pad(d.Rule, 6), d.Title)
+		}
+	})
 }

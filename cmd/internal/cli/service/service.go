@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +21,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/telemetry"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
+	"github.com/candor-mcp/candor/internal/plural"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )
@@ -60,24 +62,24 @@ func (f *Flags) Register(cmd *cobra.Command) {
 // KeepFlags are the flags for the witness copy of checkpoints and for the retention of a ledger. Every command that writes a ledger
 // has them.
 type KeepFlags struct {
-	plug.Keep
+	ledgerconfig.Keep
 	cmd *cobra.Command
 }
 
 // keepFlags maps the flags to the environment variables with their defaults.
 var keepFlags = map[string]string{
-	plug.EnvKeepAge:   "ledger-keep-age",
-	plug.EnvKeepBytes: "ledger-keep-bytes",
-	plug.EnvCompress:  "ledger-compress",
+	ledgerconfig.EnvKeepAge:   "ledger-keep-age",
+	ledgerconfig.EnvKeepBytes: "ledger-keep-bytes",
+	ledgerconfig.EnvCompress:  "ledger-compress",
 }
 
 // Register adds the flags.
 func (f *KeepFlags) Register(cmd *cobra.Command) {
 	f.cmd = cmd
 	f.RegisterCheckpoints(cmd)
-	cmd.Flags().Var((*term.AgeFlag)(&f.Age), "ledger-keep-age", "remove closed ledger segments older than this, such as 720h or 30d; default $"+plug.EnvKeepAge+", else never")
-	cmd.Flags().Var((*term.BytesFlag)(&f.Bytes), "ledger-keep-bytes", "remove the oldest closed ledger segments above this total size, such as 500MB or 2GiB; default $"+plug.EnvKeepBytes+", else never")
-	cmd.Flags().BoolVar(&f.Compress, "ledger-compress", false, "compress closed ledger segments; default $"+plug.EnvCompress)
+	cmd.Flags().Var((*term.AgeFlag)(&f.Age), "ledger-keep-age", "remove closed ledger segments older than this, such as 720h or 30d; default $"+ledgerconfig.EnvKeepAge+", else never")
+	cmd.Flags().Var((*term.BytesFlag)(&f.Bytes), "ledger-keep-bytes", "remove the oldest closed ledger segments above this total size, such as 500MB or 2GiB; default $"+ledgerconfig.EnvKeepBytes+", else never")
+	cmd.Flags().BoolVar(&f.Compress, "ledger-compress", false, "compress closed ledger segments; default $"+ledgerconfig.EnvCompress)
 }
 
 // RegisterCheckpoints adds only --witness-copy, for commands that never remove segments.
@@ -99,11 +101,9 @@ func (f *KeepFlags) Options(dir, instance string, getenv func(string) string, lo
 	return o, nil
 }
 
-// WitnessCopyFlag adds --witness-copy, and its former name --second-place as a hidden alias.
+// WitnessCopyFlag adds --witness-copy.
 func WitnessCopyFlag(cmd *cobra.Command, file *string, usage string) {
 	cmd.Flags().StringVar(file, "witness-copy", "", usage)
-	cmd.Flags().StringVar(file, "second-place", "", "former name of --witness-copy")
-	cmd.Flags().Lookup("second-place").Hidden = true
 }
 
 // Open opens the ledger and the counters. instance is the name of the writer in the ledger.
@@ -115,13 +115,8 @@ func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, ins
 		return nil, BadLedger(err)
 	}
 	p.Dir = dir
-	if p.Counts, err = plug.Meter(ctx, p.Dir, env.Getenv, p.Log); err != nil {
-		return nil, term.BadInput("see docs/meter.md", "%s", err)
-	}
-	if p.Counts == nil { // not exported, but Summary needs them
-		if p.Counts, err = meter.New(meter.Options{}); err != nil {
-			return nil, err
-		}
+	if p.Counts, err = OpenMeter(ctx, p.Dir, env.Getenv, p.Log); err != nil {
+		return nil, err
 	}
 	p.startTelemetry(instance)
 	options, err := f.Keep.Options(p.Dir, instance, env.Getenv, p.Log)
@@ -134,7 +129,7 @@ func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, ins
 	if p.Ship != nil {
 		options = p.Ship.Options(options)
 	}
-	if p.Ledger, err = plug.Ledger(p.Dir, options, p.Log); err != nil {
+	if p.Ledger, err = ledgerconfig.Ledger(p.Dir, options, p.Log); err != nil {
 		_, _ = EndShipping(p.Ship, p.Dir) // nothing was written
 		return nil, term.BadInput("name a folder that can be written with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}
@@ -152,17 +147,38 @@ func (p *Sinks) startTelemetry(instance string) {
 		transport = "pipe"
 	}
 	lines := p.Log
-	p.Export = telemetry.Start(telemetry.Options{
-		Getenv: p.Env.Getenv, Version: term.ReadBuildInfo().Version, Transport: transport, Counts: p.Counts, Log: lines,
-	})
+	p.Export, p.Log = StartExport(p.Env, transport, p.Counts, lines)
 	if p.Export == nil && !p.JSON {
 		return
 	}
-	p.Log = slog.New(p.Export.Handler(lines.Handler()))
 	p.seen = &telemetry.Observer{Export: p.Export}
 	if p.JSON {
 		p.seen.JSON = lines
 	}
+}
+
+// OpenMeter returns the counters of a server. If the environment enables their export, they include the counts of earlier processes.
+func OpenMeter(ctx context.Context, trail string, getenv func(string) string, log *slog.Logger) (*meter.Meter, error) {
+	counts, err := ledgerconfig.Meter(ctx, trail, getenv, log)
+	if err != nil {
+		return nil, term.BadInput("see docs/meter.md", "%s", err)
+	}
+	if counts != nil {
+		return counts, nil
+	}
+	return meter.New(meter.Options{})
+}
+
+// StartExport starts the export of telemetry that the environment asks for, and makes a logger part of it. The export is nil if there
+// is nothing to start.
+func StartExport(env *term.Env, transport string, counts *meter.Meter, log *slog.Logger) (*telemetry.Export, *slog.Logger) {
+	export := telemetry.Start(telemetry.Options{
+		Getenv: env.Getenv, Version: term.ReadBuildInfo().Version, Transport: transport, Counts: counts, Log: log,
+	})
+	if export == nil {
+		return nil, log
+	}
+	return export, slog.New(export.Handler(log.Handler()))
 }
 
 // Logger returns a logger to w that follows the flags.
@@ -227,7 +243,7 @@ func (p *Sinks) Close() error {
 // Summary returns the last line of output: calls, failures with the most frequent codes, the ledger, and failures not recorded.
 func (p *Sinks) Summary(calls uint64) string {
 	s := p.Counts.Snapshot()
-	text := term.Count(calls, "call", "calls") + ", " + term.Count(s.Total, "failure", "failures")
+	text := plural.Of(calls, "call") + ", " + plural.Of(s.Total, "failure")
 	if s.Suspected > 0 {
 		text += fmt.Sprintf(", %d of them only suspected", s.Suspected)
 	}
@@ -244,14 +260,16 @@ func (p *Sinks) Summary(calls uint64) string {
 // two have failed.
 func (p *Sinks) ByServer() string {
 	const most = 3
-	servers := p.Counts.Snapshot().Servers
-	if len(servers) < 2 {
+	failures := p.Counts.Stats().ByServer
+	if len(failures) < 2 {
 		return ""
 	}
-	slices.SortStableFunc(servers, func(a, b meter.ServerCount) int { return cmp.Compare(b.Count, a.Count) })
+	servers := slices.SortedFunc(maps.Keys(failures), func(a, b string) int {
+		return cmp.Or(cmp.Compare(failures[b], failures[a]), cmp.Compare(a, b))
+	})
 	var words []string
 	for _, s := range servers[:min(most, len(servers))] {
-		words = append(words, fmt.Sprintf("%s %d", term.Printable(s.Server), s.Count))
+		words = append(words, fmt.Sprintf("%s %d", term.Printable(s), failures[s]))
 	}
 	if len(servers) > most {
 		words = append(words, "…")
@@ -260,7 +278,7 @@ func (p *Sinks) ByServer() string {
 }
 
 // unrecorded describes the failures that could not be written to the ledger, or returns "".
-func unrecorded(codes []meter.CodeCount) string {
+func unrecorded(codes []meter.Series) string {
 	lost := uint64(0)
 	for _, c := range codes {
 		lost += c.Count
@@ -268,13 +286,13 @@ func unrecorded(codes []meter.CodeCount) string {
 	if lost == 0 {
 		return ""
 	}
-	return "; " + term.Count(lost, "failure", "failures") + " NOT recorded (" + frequent(codes) + ")"
+	return "; " + plural.Of(lost, "failure") + " NOT recorded (" + frequent(codes) + ")"
 }
 
 // frequent lists the three most frequent codes.
-func frequent(codes []meter.CodeCount) string {
+func frequent(codes []meter.Series) string {
 	const most = 3
-	slices.SortStableFunc(codes, func(a, b meter.CodeCount) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(codes, func(a, b meter.Series) int { return cmp.Compare(b.Count, a.Count) })
 	var words []string
 	for _, c := range codes[:min(most, len(codes))] {
 		words = append(words, fmt.Sprintf("%s %d", c.Code.Symbol(), c.Count))

@@ -9,7 +9,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // Ship starts to ship the ledger in dir to the store at a location. The result is nil if at is nil.
@@ -25,7 +26,7 @@ func Ship(ctx context.Context, env *term.Env, dir string, at *fleet.Location, lo
 	var backlog int64
 	if at.Backlog != "" {
 		var err error
-		if backlog, err = plug.ParseBytes(at.Backlog); err != nil {
+		if backlog, err = ledgerconfig.ParseBytes(at.Backlog); err != nil {
 			return nil, term.BadInput("such as backlog=1GiB", "backlog=%s: %s", term.Printable(at.Backlog), err)
 		}
 	}
@@ -52,12 +53,12 @@ func EndShipping(s *ship.Shipper, dir string) (left string, err error) {
 	if waiting == 0 {
 		return "", err
 	}
-	return fmt.Sprintf("%s of the ledger in %s wait for the store; the next server on this folder ships them, or candor fleet ship", term.Count(waiting, "entry", "entries"), dir), err
+	return fmt.Sprintf("%s of the ledger in %s wait for the store; the next server on this folder ships them, or candor fleet ship", plural.Count(waiting, "entry", "entries"), dir), err
 }
 
 // Locate returns the folder of the ledger that --ledger, else the environment names, and the store that it is shipped to, or nil.
 func Locate(named string, getenv func(string) string) (dir string, at *fleet.Location, err error) {
-	return ship.Locate(cmp.Or(named, getenv(plug.EnvLedger)), func() (string, error) { return plug.DefaultFolder(getenv) })
+	return ship.Locate(cmp.Or(named, getenv(ledgerconfig.EnvLedger)), func() (string, error) { return ledgerconfig.DefaultFolder(getenv) })
 }
 
 // BadLedger returns the error for a --ledger that is neither a folder nor the URL of a store.

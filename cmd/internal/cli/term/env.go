@@ -18,7 +18,6 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
-	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -40,8 +39,6 @@ type Env struct {
 	Engines fleet.Engines
 	// Exporters write entries in the formats that only candor-cluster has, by name.
 	Exporters map[string]Exporter
-	// Sharing are the engines for what gateways tell each other about failures.
-	Sharing share.Engines
 	// background writes standard error after BackgroundStderr, otherwise nil.
 	background *asyncwriter.Writer
 }
@@ -62,13 +59,12 @@ func ProcessEnv() *Env {
 		In:          os.Stdin,
 		Out:         NewOutput(os.Stdout, fileMode(os.Stdout).IsRegular()),
 		Err:         os.Stderr,
-		Getenv:      os.Getenv,
+		Getenv:      getenv,
 		Now:         time.Now,
 		Terminal:    terminal,
 		Interactive: terminal && IsTerminal(os.Stdin),
 		Engines:     fleet.Engines{filestore.Scheme: filestore.Engine{}},
 		Exporters:   map[string]Exporter{},
-		Sharing:     share.Engines{},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/similar"
 )
 
 // Exit codes.
@@ -57,7 +57,7 @@ func Unfinished(err error) error {
 // Unknown returns the error for a word that is not in a list. The hint has the list and the nearest word.
 func Unknown(kind, got string, list []string) *Error {
 	hint := "one of " + strings.Join(list, ", ")
-	if names := near.Typed(got, list); len(names) > 0 {
+	if names := similar.Typed(got, list); len(names) > 0 {
 		hint = "did you mean " + names[0] + "? " + hint
 	}
 	return BadInput(hint, "unknown %s %q", kind, got)

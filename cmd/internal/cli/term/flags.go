@@ -1,35 +1,31 @@
 package term
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/candor-mcp/candor/internal/near"
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
+	"github.com/candor-mcp/candor/internal/similar"
 )
 
 // FormatFlag is the flag --format, and --json, which means --format json.
 type FormatFlag struct {
 	format string
 	json   bool
-	known  []string
 }
 
 // Register adds the flags. The first format is the default.
 func (c *FormatFlag) Register(cmd *cobra.Command, known ...string) {
-	c.known = known
-	cmd.Flags().StringVar(&c.format, "format", known[0], "output format: "+JoinWords(known))
+	Choice(cmd, &c.format, "format", known[0], "output format: "+JoinWords(known), known)
 	cmd.Flags().BoolVar(&c.json, "json", false, "same as --format json")
-	CompleteFlag(cmd, "format", known)
 }
 
 // Value returns the chosen format.
 func (c *FormatFlag) Value(cmd *cobra.Command) (string, error) {
-	if !MatchFold(c.known, &c.format) {
-		return "", Unknown("--format", c.format, c.known)
-	}
 	if c.json && cmd.Flags().Changed("format") && c.format != "json" {
 		return "", BadInput("leave one of them out", "--json and --format %s: cannot be combined", c.format)
 	}
@@ -39,8 +35,42 @@ func (c *FormatFlag) Value(cmd *cobra.Command) (string, error) {
 	return c.format, nil
 }
 
+// choice is the value of a flag that takes one of several words, in any case.
+type choice[T ~string] struct {
+	flag     string
+	value    *T
+	known    []T
+	optional bool // it may be empty
+}
+
+// Choice adds a flag that takes one of several words, in any case, and makes the shell complete it. The flag may be empty if standard is.
+func Choice[T ~string](cmd *cobra.Command, value *T, flag string, standard T, usage string, known []T) {
+	*value = standard
+	cmd.Flags().Var(&choice[T]{flag, value, known, standard == ""}, flag, usage)
+	CompleteFlag(cmd, flag, Strings(known))
+}
+
+func (c *choice[T]) String() string { return string(*c.value) }
+
+// Type returns the name of the value in the help.
+func (c *choice[T]) Type() string { return "string" }
+
+// Set implements [pflag.Value].
+func (c *choice[T]) Set(text string) error {
+	i := slices.IndexFunc(c.known, func(word T) bool { return strings.EqualFold(string(word), text) })
+	switch {
+	case i >= 0:
+		*c.value = c.known[i]
+	case text == "" && c.optional:
+		*c.value = ""
+	default:
+		return Unknown("--"+c.flag, text, Strings(c.known))
+	}
+	return nil
+}
+
 // ParseAge parses a duration that is not negative. It also accepts days: 7d.
-func ParseAge(text string) (time.Duration, error) { return plug.ParseAge(text) }
+func ParseAge(text string) (time.Duration, error) { return ledgerconfig.ParseAge(text) }
 
 // AgeFlag is a flag for a duration, see [ParseAge].
 type AgeFlag time.Duration
@@ -75,7 +105,7 @@ func (b *BytesFlag) String() string { return "" }
 
 // Set parses the value of the flag.
 func (b *BytesFlag) Set(text string) error {
-	n, err := plug.ParseBytes(text)
+	n, err := ledgerconfig.ParseBytes(text)
 	if err == nil {
 		*b = BytesFlag(n)
 	}
@@ -111,7 +141,7 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "see " + cmd.CommandPath() + " --help"
-	if names := near.Typed(args[0], CommandNames(cmd)); len(names) > 0 {
+	if names := similar.Typed(args[0], CommandNames(cmd)); len(names) > 0 {
 		hint = "did you mean " + cmd.CommandPath() + " " + names[0] + "? " + hint
 	}
 	return BadInput(hint, "unknown command %q", args[0])

@@ -30,6 +30,20 @@ func WriteJSONLine(w io.Writer, v any) error {
 	return err
 }
 
+// WriteReport writes what a command has found: as one line of JSON, or with text for people. The error is that to exit with, which is
+// [Found] if ok is false.
+func WriteReport(env *Env, asJSON bool, report any, ok bool, text func()) error {
+	if !asJSON {
+		text()
+	} else if err := WriteJSONLine(env.Out, report); err != nil {
+		return err
+	}
+	if !ok {
+		return Found()
+	}
+	return nil
+}
+
 // WriteFileOrOutput calls write with a new file that only its owner may read, or with standard output if name is empty. The file gets its
 // name when it is complete and on the disk, so that nothing can take a part of it for the whole.
 func WriteFileOrOutput(env *Env, name string, write func(io.Writer) error) error {

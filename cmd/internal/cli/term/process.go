@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/candor/early"
-	"github.com/candor-mcp/candor/cmd/internal/guard"
 )
 
 // StopContext returns a context that is cancelled by Ctrl-C, SIGTERM and the signals in also. SIGPIPE is ignored until stop is
@@ -32,11 +31,7 @@ func StopContext(cmd *cobra.Command, also ...os.Signal) (ctx context.Context, st
 
 // GuardCommand returns the command line of a guard, the process between this one and a command that it starts. On Linux it is the
 // running executable, even if the file was replaced since.
-//
-// It also makes this process adopt orphans, see [guard.AdoptOrphans]: a server may kill its guard. While servers run, all child
-// processes are started through a guard.
 func GuardCommand() []string {
-	_ = guard.AdoptOrphans() // on failure only processes whose guard was killed escape
 	const running = "/proc/self/exe"
 	if _, err := os.Stat(running); err == nil && runtime.GOOS == "linux" {
 		return []string{running, early.Word}

@@ -42,14 +42,6 @@ func Truncate(text string, width int) string {
 // OneLine replaces each run of white space, line breaks included, by one space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Count returns n with the singular or the plural of a noun.
-func Count(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // ContainsFold reports whether list contains word, ignoring case.
 func ContainsFold(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })

@@ -1,92 +1,70 @@
 package workbenchcmd
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
-
-// changesCommand has the flags of `candor workbench changes`.
-type changesCommand struct {
-	reviewCommand
-	limit  int
-	before string
-}
 
 const maxChangesShown = 500
 
 func newChanges(env *term.Env) *cobra.Command {
-	c := &changesCommand{reviewCommand: reviewCommand{Operator: bench.Operator{Env: env}}}
+	limit := 0
 	cmd := &cobra.Command{
 		Use:   "changes",
 		Short: "List the changes of files in a workspace",
-		Long: `List the changes of files that the ledger records for a workspace, the newest first: time, tool, plan, the files with their
-sizes before and after, and whether the change can be undone now. Previous contents are kept for the last 500 changes of a
-workspace, up to 256 MiB.`,
+		Long: `List the changes of files in a workspace, the newest first: time, tool, plan, and the files with their sizes before
+and after. The list has those with previous contents, which are kept for the last 500 changes of a workspace, up to 256 MiB. The
+ledger has all changes.`,
 		Example: `  candor workbench changes
-  candor workbench changes --root ~/projects/site --limit 10 --before 3f2a9c1d4e5f
+  candor workbench changes --root ~/projects/site --limit 10
   candor workbench changes --json`,
 		Args: term.MaxArgs(0, "candor workbench changes --root DIR"),
-		RunE: func(cmd *cobra.Command, _ []string) error { c.Cmd = cmd; return c.run() },
 	}
-	c.Register(cmd, reviewRoot)
-	c.RegisterJSON(cmd)
-	cmd.Flags().IntVar(&c.limit, "limit", 20, "maximum number of changes, at most 500")
-	cmd.Flags().StringVar(&c.before, "before", "", "only changes older than the one with this id")
+	newReview(env, cmd, "", func(c *reviewCommand, r *kaiza.Review, _ []string) error { return c.changes(r, limit) })
+	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of changes, at most 500")
 	return cmd
 }
 
-func (c *changesCommand) run() (err error) {
-	if c.limit < 1 || c.limit > maxChangesShown {
-		return term.BadInput("such as --limit 50", "--limit: must be 1 to %d, not %d", maxChangesShown, c.limit)
+func (c *reviewCommand) changes(r *kaiza.Review, limit int) error {
+	if limit < 1 || limit > maxChangesShown {
+		return term.BadInput("such as --limit 50", "--limit: must be 1 to %d, not %d", maxChangesShown, limit)
 	}
-	r, closing, err := c.open(false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, closing()) }()
-	page, err := r.Changes(c.Cmd.Context(), c.before, c.limit)
+	all, err := r.Changes()
 	if err != nil {
 		return changeError(err)
 	}
-	if c.JSON {
-		return term.WriteJSONLine(c.Env.Out, page)
-	}
-	if len(page.Changes) == 0 {
-		fmt.Fprintln(c.Env.Out, "No changes are recorded for this workspace.")
-	}
-	for i := range page.Changes {
-		c.show(&page.Changes[i])
-	}
-	if page.Next != "" {
-		fmt.Fprintf(c.Env.Out, "Older changes: candor workbench changes --before %s\n", page.Next)
-	}
-	return nil
+	all = all[:min(limit, len(all))]
+	return term.WriteReport(c.Env, c.JSON, map[string]any{"changes": all}, true, func() {
+		if len(all) == 0 {
+			fmt.Fprintln(c.Env.Out, "This workspace has no changes that can be undone.")
+		}
+		for i := range all {
+			c.showChange(&all[i])
+		}
+	})
 }
 
-func (c *changesCommand) show(change *kaiza.PastChange) {
+func (c *reviewCommand) showChange(change *kaiza.PastChange) {
 	colors := c.Env.Colors()
 	plan := ""
 	if change.Plan != "" {
 		plan = "  plan " + change.Plan[:min(12, len(change.Plan))]
 	}
-	state := colors.Good("can be undone")
-	if !change.CanUndo {
-		state = colors.Warn("cannot be undone: " + term.Printable(change.WhyNot))
-	}
-	if change.State != "" {
-		state = colors.Warn(change.State + ": " + term.Printable(change.WhyNot))
-	}
 	if change.Undoes != "" {
 		plan += "  of " + term.Printable(change.Undoes)
 	}
-	fmt.Fprintf(c.Env.Out, "%s  %s  %s%s  %s\n", colors.Name(term.Printable(change.ID)), bench.Stamp(change.At), term.Printable(change.Tool), plan, state)
+	if change.UndoneBy != "" {
+		plan += "  " + colors.Warn("undone by "+term.Printable(change.UndoneBy))
+	}
+	fmt.Fprintf(c.Env.Out, "%s  %s  %s%s\n", colors.Name(term.Printable(change.ID)), bench.Stamp(change.At), term.Printable(change.Tool), plan)
 	listFiles(c.Env, change.Files)
 }
 
@@ -100,8 +78,6 @@ func listFiles(env *term.Env, files []kaiza.ChangedFile) {
 func describeFile(f kaiza.ChangedFile) string {
 	var parts []string
 	switch {
-	case f.Folder != "":
-		return "folder " + f.Folder
 	case f.Before == "":
 		parts = append(parts, fmt.Sprintf("created, %d bytes", f.Bytes))
 	case f.After == "":
@@ -109,11 +85,104 @@ func describeFile(f kaiza.ChangedFile) string {
 	case f.Before != f.After:
 		parts = append(parts, fmt.Sprintf("changed, %d to %d bytes", f.BytesBefore, f.Bytes))
 	}
-	if f.Mode != "" {
-		parts = append(parts, "mode "+f.Mode)
-	}
 	if f.After != "" {
 		parts = append(parts, "sha256 "+f.After[:min(12, len(f.After))])
 	}
 	return strings.Join(parts, ", ")
+}
+
+func newUndo(env *term.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "undo [ID]",
+		Short: "Undo a change of files",
+		Long: `Restore the files of a change to their state before it, all or none: contents and deleted files are restored,
+new files are removed, and new folders if they are empty. ID is listed by candor workbench changes; at least its first six digits
+are needed. The default is the newest change that was not undone and is not an undo.
+
+A change that was interrupted by a crash is reverted first. If a file has changed since, nothing is undone. An undo is recorded in the ledger and can be undone
+itself. The server may be running; the command waits a few seconds for a call that is changing the workspace.
+
+Exit codes: 0 undone, or with --dry-run can be undone; 1 not confirmed, or a file has changed since; 2 an error.`,
+		Example: `  candor workbench undo --dry-run
+  candor workbench undo 3f2a9c1d4e5f --root ~/projects/site --yes`,
+		Args: term.MaxArgs(1, "candor workbench undo 3f2a9c1d4e5f"),
+	}
+	c := newReview(env, cmd, "undo", func(c *reviewCommand, r *kaiza.Review, args []string) error {
+		return c.undo(r, strings.Join(args, ""))
+	})
+	cmd.Flags().BoolVar(&c.preview, "dry-run", false, "print what would be undone, change nothing")
+	return cmd
+}
+
+// undoReport is the output of --json.
+type undoReport struct {
+	Undone  string              `json:"undone"` // the id of the change
+	Tool    string              `json:"tool"`
+	ID      string              `json:"id,omitempty"` // id of the undo
+	DryRun  bool                `json:"dry_run"`
+	OK      bool                `json:"ok"`
+	Files   []kaiza.ChangedFile `json:"files,omitempty"` // after the undo
+	Code    string              `json:"code,omitempty"`
+	Message string              `json:"message,omitempty"`
+}
+
+func (c *reviewCommand) undo(r *kaiza.Review, id string) error {
+	target, files, err := r.Undoable(id)
+	report := undoReport{Undone: target.ID, Tool: target.Tool, DryRun: c.preview, Files: files}
+	if err != nil {
+		return c.refuse(report, err)
+	}
+	if !c.JSON {
+		fmt.Fprintf(c.Env.Out, "Undo %s, %s of %s:\n", c.Env.Colors().Name(target.ID), term.Printable(target.Tool), bench.Stamp(target.At))
+		listFiles(c.Env, files)
+	}
+	if !c.preview {
+		if err := c.Confirm("Undo this change?"); err != nil {
+			return err
+		}
+		if report.ID, err = r.Undo(c.Cmd.Context(), target.ID, c.Person()); err != nil {
+			return c.refuse(report, err)
+		}
+	}
+	report.OK = true
+	switch {
+	case c.JSON:
+		return term.WriteJSONLine(c.Env.Out, report)
+	case c.preview:
+		fmt.Fprintln(c.Env.Out, "Nothing was changed: this was a dry run.")
+	default:
+		fmt.Fprintf(c.Env.Out, "%s %s; to redo it: candor workbench undo %s\n", c.Env.Colors().Good("undone"), report.Undone, report.ID)
+	}
+	return nil
+}
+
+// refuse prints why nothing was undone. A file that has changed since is a finding; other errors are failures of the command.
+func (c *reviewCommand) refuse(report undoReport, err error) error {
+	failed := changeError(err)
+	if candor.CodeOf(err) == kaizacode.HashMismatch {
+		failed.Code = term.ExitFound
+	}
+	if c.JSON && report.Undone != "" {
+		e := candor.From(err)
+		report.Code, report.Message = e.Code().Symbol(), e.Message()
+		if err := term.WriteJSONLine(c.Env.Out, report); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// changeError turns an error of the workspace into one for the operator.
+func changeError(err error) *term.Error {
+	e := candor.From(err)
+	hint := e.Suggestion()
+	switch e.Code() {
+	case kaizacode.InvalidInputValue:
+		if hint == e.Code().Info().Action {
+			hint = "candor workbench changes lists the changes; name another workspace with --root, or the folder of the server with --state"
+		}
+	case kaizacode.AuditLockFailed, candor.CodeLedgerLocked:
+		hint = "try again when the call has ended"
+	}
+	return term.BadInput(hint, "%s: %s", e.Code().Symbol(), e.Message())
 }

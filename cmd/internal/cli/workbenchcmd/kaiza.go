@@ -17,10 +17,9 @@ import (
 // kaizaCommand has the flags of `candor workbench kaiza`.
 type kaizaCommand struct {
 	bench.Server
-	policy    string
-	access    string
-	hardLinks bool
-	drill     bool
+	policy string
+	access string
+	drill  bool
 }
 
 const (
@@ -45,7 +44,7 @@ In an agent's configuration:
      "args": ["workbench", "kaiza", "--root", "/home/me/projects"]}}}
 
 The file of --policy forbids contents and names commands that run after a change; it must be outside the root. Nothing outside
-a workspace is read or written, whatever a path, a link or a patch contains.
+a workspace is read or written, not even through a link or a patch.
 
 The server audits itself at the start. If the audit fails, every call is refused with SELF_AUDIT_FAILURE, or with --exit-on-audit the
 command exits with code 1. Exit code 2: a flag or a file is wrong.`,
@@ -60,17 +59,12 @@ command exits with code 1. Exit code 2: a flag or a file is wrong.`,
 	c.Server.Register(cmd, "system-error")
 	flags := cmd.Flags()
 	flags.StringVar(&c.policy, "policy", "", "file with content rules and with commands that run after a change")
-	flags.StringVar(&c.access, "access", accessFull, "access of sessions: full or readonly")
-	flags.BoolVar(&c.hardLinks, "allow-hard-links", false, "allow reading files with several hard links, which may be outside")
+	term.Choice(cmd, &c.access, "access", accessFull, "access of sessions: full or readonly", []string{accessFull, accessReadOnly})
 	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
-	term.CompleteFlag(cmd, "access", []string{accessFull, accessReadOnly})
 	return cmd
 }
 
 func (c *kaizaCommand) run(cmd *cobra.Command) error {
-	if !term.MatchFold([]string{accessFull, accessReadOnly}, &c.access) {
-		return term.Unknown("--access", c.access, []string{accessFull, accessReadOnly})
-	}
 	return c.Serve(cmd, "kaiza", func(state *workbench.State, _ *meter.Meter) (bench.System, error) { return c.system(state) })
 }
 
@@ -79,8 +73,8 @@ func (c *kaizaCommand) system(state *workbench.State) (*kaiza.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := kaiza.Options{Root: root, State: state, ReadOnly: c.access == accessReadOnly,
-		AllowHardLinks: c.hardLinks, Drill: c.drill, Preflight: preflight.Options{Self: term.GuardCommand()}}
+	o := kaiza.Options{Root: root, State: state, Private: c.Private(c.Env, state), ReadOnly: c.access == accessReadOnly,
+		Drill: c.drill, Preflight: preflight.Options{Self: term.GuardCommand()}}
 	if c.policy != "" {
 		data, err := os.ReadFile(c.policy)
 		if err != nil {

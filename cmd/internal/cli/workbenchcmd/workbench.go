@@ -38,15 +38,12 @@ To unlock a session that is locked because it broke a rule:
 
   candor workbench unlock            list the locked sessions, and unlock one
 
-To operate workrail:
+To check the workflow files of workrail:
 
-  candor workbench workrail sessions list the sessions, their steps and why they are blocked
-  candor workbench workrail doctor   check the health of all sessions, and repair some problems
-  candor workbench workrail check    check workflow files
+  candor workbench workrail check    list the problems of each file
 
 To inspect the records of dual:
 
-  candor workbench dual tasks        list the tasks; sessions and rounds list the others
   candor workbench dual verify       check that no thought record was changed or removed
   candor workbench dual export TASK  write thought records with a proof for a third party`,
 		Example: `  candor workbench kaiza --root ~/projects

@@ -1,7 +1,6 @@
 package workrailcmd
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,14 +12,14 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 // checkCommand has the flags of `candor workbench workrail check`.
 type checkCommand struct {
-	env    *term.Env
-	cmd    *cobra.Command
-	json   bool
-	strict bool
+	env  *term.Env
+	json bool
 }
 
 func newCheck(env *term.Env) *cobra.Command {
@@ -29,12 +28,11 @@ func newCheck(env *term.Env) *cobra.Command {
 		Use:   "check FILE…",
 		Short: "Check workflow files: each problem with line, column and a hint",
 		Long: `Check workflow files, YAML or JSON, and list each problem with line, column and a hint. A folder means the workflow files
-in it, - means standard input. Two files with the same id are a problem: a server uses only the first.
+in it. Two files with the same id are a problem: a server uses only the first.
 
-Exit codes: 0 all files are valid; 1 a file has errors, or warnings with --strict; 2 a file cannot be read.`,
+Exit codes: 0 all files are valid; 1 a file has errors; 2 a file cannot be read.`,
 		Example: `  candor workbench workrail check release.yaml
-  candor workbench workrail check ~/workflows --strict
-  candor workbench workrail check - --json < draft.yaml`,
+  candor workbench workrail check ~/workflows --json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return term.BadInput("candor workbench workrail check release.yaml", "give at least one file")
@@ -44,10 +42,9 @@ Exit codes: 0 all files are valid; 1 a file has errors, or warnings with --stric
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return workflowSuffixes, cobra.ShellCompDirectiveFilterFileExt
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.run(args) },
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
-	cmd.Flags().BoolVar(&c.strict, "strict", false, "treat warnings as errors")
 	return cmd
 }
 
@@ -66,117 +63,96 @@ type checkedFile struct {
 	Workflow string             `json:"workflowId,omitempty"`
 	Steps    int                `json:"steps,omitempty"`
 	Hash     string             `json:"hash,omitempty"`
-	Problems []workflow.Problem `json:"problems"`
+	Problems []yamlfile.Problem `json:"problems"`
 }
 
 func (c *checkCommand) run(args []string) error {
-	targets, err := workflowFiles(args)
-	if err != nil {
-		return err
-	}
-	files := []checkedFile{}
-	taken := map[string]string{}
-	ok := true
-	for _, target := range targets {
-		if target.inFolder && !target.regular {
-			ok, files = false, append(files, notRegular(target.name))
-			continue
-		}
-		data, shown, err := c.read(target)
+	result := checkedFiles{OK: true, Files: []checkedFile{}}
+	taken := map[string]string{} // file, by the id of its workflow
+	for _, arg := range args {
+		names, err := workflowFiles(arg)
 		if err != nil {
 			return err
 		}
-		f := c.check(shown, data, taken)
-		ok = ok && f.OK
-		files = append(files, f)
-	}
-	if c.json {
-		err = term.WriteJSONLine(c.env.Out, checkedFiles{ok, files})
-	} else {
-		c.write(files)
-	}
-	if err == nil && !ok {
-		return term.Found()
-	}
-	return err
-}
-
-// checkTarget is a file to check, - for standard input.
-type checkTarget struct {
-	name     string
-	regular  bool
-	inFolder bool // an argument named the folder
-}
-
-// notRegular returns the result for a file that a server does not read.
-func notRegular(name string) checkedFile {
-	return checkedFile{File: name, Problems: []workflow.Problem{{File: name, Severity: workflow.SeverityError,
-		Message: "file: " + workflow.NotRegular, Hint: "put the file itself into the folder"}}}
-}
-
-// workflowFiles replaces folders by the workflow files in them.
-func workflowFiles(args []string) ([]checkTarget, error) {
-	var targets []checkTarget
-	for _, arg := range args {
-		info, err := os.Stat(arg)
-		if arg == "-" || err == nil && !info.IsDir() {
-			targets = append(targets, checkTarget{name: arg, regular: arg == "-" || info.Mode().IsRegular()})
-			continue
-		}
-		if err != nil {
-			return nil, term.BadInput("check the name", "%s", err)
-		}
-		entries, err := os.ReadDir(arg)
-		if err != nil {
-			return nil, term.BadInput("check the permissions", "%s", err)
-		}
-		before := len(targets)
-		for _, e := range entries {
-			if !e.IsDir() && slices.Contains(workflowSuffixes, strings.TrimPrefix(strings.ToLower(filepath.Ext(e.Name())), ".")) {
-				targets = append(targets, checkTarget{name: filepath.Join(arg, e.Name()), regular: e.Type().IsRegular(), inFolder: true})
+		for _, name := range names {
+			f, err := check(name, name != arg, taken)
+			if err != nil {
+				return err
 			}
-		}
-		if len(targets) == before {
-			return nil, term.BadInput("workflow files end in .yaml, .yml or .json", "%s: contains no workflow file", arg)
+			result.OK = result.OK && f.OK
+			result.Files = append(result.Files, f)
 		}
 	}
-	return targets, nil
+	return term.WriteReport(c.env, c.json, result, result.OK, func() { c.write(result.Files) })
 }
 
-// read reads a file or standard input, up to one byte more than the maximum size of a workflow.
-func (c *checkCommand) read(target checkTarget) (data []byte, shown string, err error) {
-	in, shown := io.NopCloser(c.env.In), "stdin"
-	if target.name != "-" {
-		shown = target.name
-		if !target.regular { // opening a named pipe would wait for a writer
-			return nil, "", term.BadInput("use - to read from a pipe", "%s: not a regular file", term.Printable(shown))
-		}
-		if in, err = os.Open(shown); err != nil {
-			return nil, "", term.BadInput("check the name and the permissions", "%s", err)
+// workflowFiles returns the workflow files in a folder, or the file.
+func workflowFiles(arg string) (names []string, err error) {
+	info, err := os.Stat(arg)
+	if err == nil && !info.IsDir() {
+		return []string{arg}, nil
+	}
+	var entries []os.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(arg)
+	}
+	if err != nil {
+		return nil, term.BadInput("check the name and the permissions", "%s", err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() && slices.Contains(workflowSuffixes, strings.TrimPrefix(strings.ToLower(filepath.Ext(e.Name())), ".")) {
+			names = append(names, filepath.Join(arg, e.Name()))
 		}
 	}
-	data, err = io.ReadAll(io.LimitReader(in, workflow.MaxBytes+1))
-	if err = errors.Join(err, in.Close()); err != nil {
-		return nil, "", term.BadInput("check the name and the permissions", "%s", err)
+	if len(names) == 0 {
+		return nil, term.BadInput("workflow files end in .yaml, .yml or .json", "%s: contains no workflow file", arg)
 	}
-	return data, shown, nil
+	return names, nil
 }
 
-func (c *checkCommand) check(name string, data []byte, taken map[string]string) checkedFile {
+// check checks a file. A server reads only the regular files in its folder.
+func check(name string, inFolder bool, taken map[string]string) (checkedFile, error) {
+	stat := os.Stat
+	if inFolder {
+		stat = os.Lstat
+	}
+	if info, err := stat(name); err == nil && !info.Mode().IsRegular() {
+		if inFolder {
+			return failed(name, "file: "+workflow.NotRegular, "put the file itself into the folder"), nil
+		}
+		return checkedFile{}, term.BadInput("name a file", "%s: not a regular file", term.Printable(name))
+	}
+	data, err := read(name)
+	if err != nil {
+		return checkedFile{}, term.BadInput("check the name and the permissions", "%s", err)
+	}
 	w, problems := workflow.Check(name, data)
-	f := checkedFile{File: name, OK: w != nil, Problems: append([]workflow.Problem{}, problems...)}
-	if w != nil {
-		f.Workflow, f.Steps, f.Hash = w.ID, len(slices.Collect(w.All)), w.Hash()
-		if other, ok := taken[w.ID]; ok {
-			f.OK = false
-			f.Problems = append(f.Problems, workflow.Problem{File: name, Severity: workflow.SeverityError,
-				Message: fmt.Sprintf("id %s: already used by %s", w.ID, other), Hint: "give one of them another id"})
-		} else {
-			taken[w.ID] = name
-		}
+	f := checkedFile{File: name, OK: w != nil, Problems: append([]yamlfile.Problem{}, problems...)}
+	if w == nil {
+		return f, nil
 	}
-	f.OK = f.OK && !(c.strict && len(f.Problems) > 0)
-	return f
+	if other, ok := taken[w.ID]; ok {
+		f = failed(name, fmt.Sprintf("id %s: already used by %s", w.ID, other), "give one of them another id")
+	} else {
+		taken[w.ID] = name
+	}
+	f.Workflow, f.Steps, f.Hash = w.ID, len(slices.Collect(w.All)), w.Hash()
+	return f, nil
+}
+
+// failed returns the result for a file that a server does not use.
+func failed(name, message, hint string) checkedFile {
+	return checkedFile{File: name, Problems: []yamlfile.Problem{{File: name, Text: message, Hint: hint}}}
+}
+
+// read reads a file, up to one byte more than the maximum size of a workflow.
+func read(name string) ([]byte, error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(io.LimitReader(in, workflow.MaxBytes+1))
 }
 
 func (c *checkCommand) write(files []checkedFile) {
@@ -186,7 +162,7 @@ func (c *checkCommand) write(files []checkedFile) {
 			fmt.Fprintln(c.env.Out, p)
 		}
 		if f.OK {
-			fmt.Fprintf(c.env.Out, "%s: %s (%s, %s)\n", colors.Good("OK"), term.Printable(f.File), term.Printable(f.Workflow), term.Count(uint64(f.Steps), "step", "steps")) //nolint:gosec // a count
+			fmt.Fprintf(c.env.Out, "%s: %s (%s, %s)\n", colors.Good("OK"), term.Printable(f.File), term.Printable(f.Workflow), plural.Of(f.Steps, "step"))
 		} else {
 			fmt.Fprintf(c.env.Out, "%s: %s (%s)\n", colors.Bad("FAILED"), term.Printable(f.File), countProblems(f.Problems))
 		}
@@ -194,11 +170,11 @@ func (c *checkCommand) write(files []checkedFile) {
 }
 
 // countProblems returns the number of problems in words. The list is limited.
-func countProblems(all []workflow.Problem) string {
-	if len(all) > workflow.MaxProblems {
-		return fmt.Sprintf("more than %d problems", workflow.MaxProblems)
+func countProblems(all []yamlfile.Problem) string {
+	if len(all) == workflow.MaxProblems {
+		return fmt.Sprintf("%d problems or more", workflow.MaxProblems)
 	}
-	return term.Count(uint64(len(all)), "problem", "problems")
+	return plural.Of(len(all), "problem")
 }
 
 func newSchema(env *term.Env) *cobra.Command {
@@ -214,7 +190,7 @@ The schema does not cover everything: candor workbench workrail check finds the 
 		Example: "  candor workbench workrail schema > workflow.schema.json",
 		Args:    term.MaxArgs(0, "candor workbench workrail schema"),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := env.Out.Write(workflow.Schema())
+			_, err := env.Out.Write(workflow.Schema)
 			return err
 		},
 	}

@@ -34,12 +34,10 @@ In an agent's configuration:
      "command": "candor",
      "args": ["workbench", "workrail", "--workflows", "/home/me/workflows"]}}}
 
-Without --workflows only the examples are available: bug-hunt, migration and release. The subcommands are for the operator and can be
-used while the server runs. Exit code 2: a flag or a file is wrong.`,
+Without --workflows only the examples are available: bug-hunt, migration and release. Exit code 2: a flag or a file is wrong.`,
 		Example: `  candor workbench workrail
   candor workbench workrail --workflows ~/workflows --listen 127.0.0.1:8080
-  candor workbench workrail check ~/workflows/release.yaml
-  candor workbench workrail sessions`,
+  candor workbench workrail check ~/workflows/release.yaml`,
 		Args: term.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
@@ -47,8 +45,7 @@ used while the server runs. Exit code 2: a flag or a file is wrong.`,
 	cmd.Flags().StringVar(&c.workflows, "workflows", "", "folder of workflow files (.yaml, .yml, .json)")
 	cmd.Flags().BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
 	_ = cmd.MarkFlagDirname("workflows") // fails only for an unknown flag
-	cmd.AddCommand(newSessions(c.Env), newShow(c.Env), newExport(c.Env), newDoctor(c.Env), newGC(c.Env), newCheck(c.Env),
-		newSchema(c.Env), newKeys(c.Env))
+	cmd.AddCommand(newCheck(c.Env), newSchema(c.Env))
 	return cmd
 }
 

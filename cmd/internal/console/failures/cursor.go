@@ -1,10 +1,9 @@
 package failures
 
 import (
-	"cmp"
 	"errors"
+	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -14,13 +13,8 @@ var ErrCursor = errors.New("cursor: not one of this list; open the list again wi
 // place is a position in the list: that of a failure, which need not exist any more.
 type place struct {
 	time  int64 // microseconds
-	chain string
-	seq   uint64
-}
-
-// compare orders places as [ledger.Reader.Entries] does: by time, then chain, then number.
-func (p place) compare(q place) int {
-	return cmp.Or(cmp.Compare(p.time, q.time), cmp.Compare(p.chain, q.chain), cmp.Compare(p.seq, q.seq))
+	chain int64 // number in the index, which orders failures of the same microsecond
+	seq   int64
 }
 
 // cursor selects the failures on one side of a place.
@@ -35,32 +29,20 @@ func (c cursor) String() string {
 	if c.newer {
 		side = "n"
 	}
-	return side + strconv.FormatInt(c.time, 36) + "." + strconv.FormatUint(c.seq, 36) + "." + c.chain
+	return fmt.Sprintf("%s%d.%d.%d", side, c.time, c.chain, c.seq)
 }
 
-func parseCursor(text string) (cursor, error) {
+func parseCursor(text string) (c cursor, err error) {
 	if text == "" {
 		return cursor{any: true}, nil
 	}
-	side, rest := text[:1], text[1:]
-	when, rest, _ := strings.Cut(rest, ".")
-	number, chain, ok := strings.Cut(rest, ".")
-	micros, err := strconv.ParseInt(when, 36, 64)
-	seq, err2 := strconv.ParseUint(number, 36, 64)
-	if !ok || err != nil || err2 != nil || side != "o" && side != "n" || len(chain) > maxTerm {
+	var side byte
+	n, _ := fmt.Sscanf(text, "%c%d.%d.%d", &side, &c.time, &c.chain, &c.seq) // what it has read is compared
+	c.newer = side == 'n'
+	if n != 4 || c.String() != text {
 		return cursor{}, ErrCursor
 	}
-	return cursor{place: place{micros, chain, seq}, newer: side == "n"}, nil
-}
-
-// ParseID reads the text form of an id, CHAIN/SEQ or NODE/CHAIN/SEQ.
-func ParseID(text string) (ID, bool) {
-	at := strings.LastIndexByte(text, '/')
-	if at <= 0 {
-		return ID{}, false
-	}
-	seq, err := strconv.ParseUint(text[at+1:], 10, 64)
-	return ID{text[:at], seq}, err == nil && seq > 0
+	return c, nil
 }
 
 // String returns CHAIN/SEQ, the form that the ledger's commands accept, or NODE/CHAIN/SEQ.

@@ -5,6 +5,9 @@
 package failures
 
 import (
+	"encoding/json"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,22 +40,43 @@ func nameOf(chain string) string { return chain[strings.IndexByte(chain, '/')+1:
 
 // Failure is one row of the list.
 type Failure struct {
-	ID        ID
-	Time      time.Time
-	Ref       string
-	Server    string
-	Tool      string
-	Code      string
-	Class     string
-	Verdict   string // how the failure looked on the wire, see contract.Verdict
-	Origin    string // the party that failed
-	Outcome   ledger.Outcome
-	Session   string
-	Message   string // cut after 300 bytes
-	Retry     string // the kind of retry advice
-	Attempt   int
-	Latency   time.Duration
-	Suspected bool // it only looks like a failure and was passed on as a success
+	ID        ID             `json:"-"`
+	Time      time.Time      `json:"time"`
+	Ref       string         `json:"ref,omitempty"`
+	Server    string         `json:"server"`
+	Tool      string         `json:"tool,omitempty"`
+	Code      string         `json:"code"`
+	Class     string         `json:"class,omitempty"`
+	Verdict   string         `json:"verdict,omitempty"` // how the failure looked on the wire, see contract.Verdict
+	Origin    string         `json:"origin,omitempty"`  // the party that failed
+	Outcome   ledger.Outcome `json:"outcome,omitempty"`
+	Session   string         `json:"session,omitempty"`
+	Message   string         `json:"message"`         // cut after 300 bytes
+	Retry     string         `json:"retry,omitempty"` // the kind of retry advice
+	Attempt   int            `json:"attempt,omitempty"`
+	Latency   time.Duration  `json:"-"`
+	Suspected bool           `json:"suspected"` // it only looks like a failure and was passed on as a success
+
+	UpstreamRef string `json:"-"` // of the same failure as the server recorded it; only of an entry that was just read
+}
+
+// MarshalJSON adds the parts of the id, the path of the page, and the latency in milliseconds.
+func (f Failure) MarshalJSON() ([]byte, error) { //nolint:gocritic // values are marshalled too
+	type row Failure
+	return json.Marshal(struct {
+		Node  string `json:"node,omitempty"` // only in the record of many nodes
+		Chain string `json:"chain"`
+		Seq   uint64 `json:"seq"`
+		row
+		LatencyMS float64 `json:"latencyMs,omitempty"`
+		Path      string  `json:"path"` // of its page
+	}{f.ID.Node(), f.ID.Name(), f.ID.Seq, row(f), float64(f.Latency.Microseconds()) / 1000, f.ID.Path()})
+}
+
+// Path returns the path of the failure's page in the console. The chain of a node is NODE.CHAIN in it, so that it is one part of the path;
+// a dot occurs in neither of the names.
+func (id ID) Path() string {
+	return "/failure/" + url.PathEscape(strings.Replace(id.Chain, "/", ".", 1)) + "/" + strconv.FormatUint(id.Seq, 10)
 }
 
 // Filter selects failures. An empty member selects all.
@@ -67,33 +91,42 @@ type Filter struct {
 
 // Page is a part of the list, newest failures first.
 type Page struct {
-	Failures []Failure
-	Next     string // cursor of the older failures; "" if there are none
-	Previous string // cursor of the newer failures; "" if there are none
-	Total    uint64 // failures that the filter selects
+	Failures []Failure `json:"failures"`
+	Total    uint64    `json:"total"`              // failures that the filter selects
+	Next     string    `json:"next,omitempty"`     // cursor of the older failures; "" if there are none
+	Previous string    `json:"previous,omitempty"` // cursor of the newer failures; "" if there are none
 }
 
 // Summary counts the failures that a filter selects.
 type Summary struct {
-	Total, Suspected uint64
-	Masked           uint64 // failures in the form of successes, certain and suspected ones
-	First, Last      time.Time
-	Step             time.Duration // length of a bucket
-	Buckets          []Bucket      // in order of time, without gaps, at most 120
+	Total     uint64        `json:"total"`
+	Suspected uint64        `json:"suspected"`
+	Masked    uint64        `json:"masked"` // failures in the form of successes, certain and suspected ones
+	First     time.Time     `json:"first,omitzero"`
+	Last      time.Time     `json:"last,omitzero"`
+	Step      time.Duration `json:"-"`           // length of a bucket
+	Seconds   float64       `json:"stepSeconds"` // the same
+	Buckets   []Bucket      `json:"buckets"`     // in order of time, without gaps, at most 120
 
-	Servers, Tools, Codes, Classes, Verdicts, Origins []Count // largest first, at most 100; the rest is named "other"
-	Nodes                                             []Count // the same; empty for the ledger of one machine
+	// Counts by name, largest first, at most 100; the rest is named "other".
+	Servers  []Count `json:"servers"`
+	Tools    []Count `json:"tools"`
+	Codes    []Count `json:"codes"`
+	Classes  []Count `json:"classes"`
+	Verdicts []Count `json:"verdicts"`
+	Origins  []Count `json:"origins"`
+	Nodes    []Count `json:"nodes,omitempty"` // empty for the ledger of one machine
 }
 
 // Bucket counts the failures of a span of time, by class.
 type Bucket struct {
-	Begin   time.Time
-	Total   uint64
-	Classes map[string]uint64
+	Begin   time.Time         `json:"begin"`
+	Total   uint64            `json:"total"`
+	Classes map[string]uint64 `json:"classes"`
 }
 
 // Count is the number of failures with one name.
 type Count struct {
-	Name  string
-	Count uint64
+	Name  string `json:"name"`
+	Count uint64 `json:"count"`
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/internal/ledgerconfig"
 )
 
 // None is the name of failures without a tool, code and so on, in a [Count] and in a [Filter].
@@ -66,7 +66,7 @@ func parseFilter(values url.Values, now time.Time) (Filter, error) {
 }
 
 func parseTime(text string, now time.Time) (time.Time, error) {
-	if age, err := plug.ParseAge(text); err == nil {
+	if age, err := ledgerconfig.ParseAge(text); err == nil {
 		return now.Add(-age).UTC(), nil
 	}
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
@@ -90,16 +90,6 @@ func (f Filter) Values() url.Values { //nolint:gocritic // a value, as the zero 
 		}
 	}
 	return values
-}
-
-// IsZero reports whether the filter selects all failures.
-func (f Filter) IsZero() bool { //nolint:gocritic // as Values
-	for _, p := range f.params() {
-		if *p.value != "" {
-			return false
-		}
-	}
-	return f.Since.IsZero() && f.Until.IsZero()
 }
 
 // Selects reports whether the filter selects a failure.

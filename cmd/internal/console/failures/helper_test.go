@@ -38,11 +38,17 @@ func open(t testing.TB, dir string, options failures.Options) *failures.Store {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() { cancel(); running.Wait(); s.Close() })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	select {
 	case <-s.Ready():
-	case <-time.After(time.Minute):
-		t.Fatal("the store was not ready after a minute")
+	case <-time.After(10 * time.Minute):
+		t.Fatal("the store was not ready after ten minutes")
 	}
 	return s
 }

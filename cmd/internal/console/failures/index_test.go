@@ -56,11 +56,8 @@ func TestIndexAgreesWithScan(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		dir := t.TempDir()
 		writeChains(t, dir, random)
-		cached := failures.Options{Cache: t.TempDir()}
-		for _, options := range []failures.Options{{NoCache: true}, cached, cached} {
-			s := open(t, dir, options)
-			compare(t, s, dir, random, 20)
-		}
+		s := open(t, dir, failures.Options{})
+		compare(t, s, dir, random, 40)
 	}
 }
 
@@ -92,11 +89,23 @@ func compare(t *testing.T, s *failures.Store, dir string, random *rand.Rand, fil
 			f = randomFilter(random, all)
 		}
 		want := slices.DeleteFunc(slices.Clone(all), func(x failures.Failure) bool { return !f.Selects(&x) })
-		if got := walkPages(t, s, f, 1+random.IntN(60)); !slices.Equal(want, got) {
+		got := walkPages(t, s, f, 1+random.IntN(60))
+		if sortTies(want); !slices.Equal(want, sortTies(got)) {
 			t.Fatalf("filter %v: list (-scan +index):\n%s", f.Values(), cmp.Diff(want, got))
 		}
 		compareSummary(t, s, f, want)
 	}
+}
+
+// sortTies orders failures of the same microsecond, which the list has in any order, by chain.
+func sortTies(list []failures.Failure) []failures.Failure {
+	slices.SortStableFunc(list, func(a, b failures.Failure) int {
+		if order := b.Time.Compare(a.Time); order != 0 {
+			return order
+		}
+		return strings.Compare(b.ID.Chain, a.ID.Chain)
+	})
+	return list
 }
 
 // walkPages returns all pages, and checks that the way back has the same failures.
@@ -185,7 +194,7 @@ func compareBuckets(t *testing.T, sum *failures.Summary, want []failures.Failure
 
 func TestMissingFolderIsAnEmptyLedger(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "later")
-	s := open(t, dir, failures.Options{Poll: 10 * time.Millisecond, NoCache: true})
+	s := open(t, dir, failures.Options{Poll: 10 * time.Millisecond})
 	page, err := s.List(context.Background(), failures.Filter{}, "", 10)
 	if err != nil || len(page.Failures) > 0 || page.Next != "" {
 		t.Errorf("got %v, %v; want an empty page", page, err)
@@ -195,7 +204,7 @@ func TestMissingFolderIsAnEmptyLedger(t *testing.T) {
 	appendRandom(t, l, rand.New(rand.NewPCG(1, 1)), 10)
 	select {
 	case <-sub.C:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("no failure of a ledger that was created later")
 	}
 }

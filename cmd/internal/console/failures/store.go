@@ -16,11 +16,6 @@ import (
 type Options struct {
 	// Poll is the interval at which Run looks for new entries. 0 means 200 ms.
 	Poll time.Duration
-	// Cache is the folder for a copy of the index, with which a large ledger opens at once. Empty means a folder in the
-	// user's cache folder. A missing, old or damaged copy is made again.
-	Cache string
-	// NoCache keeps no copy.
-	NoCache bool
 	// Nodes means that the folder has one ledger for each node, in a folder with the node's name.
 	Nodes bool
 }
@@ -40,13 +35,13 @@ type Store struct {
 	dir     string
 	options Options
 	hub     hub
-	index   index
-	marks   marks
+	db      *database
 	wake    chan struct{}
 	running atomic.Bool
 
-	read, size atomic.Int64  // bytes of the first read
-	ready      chan struct{} // closed when the first read is done
+	failures, skipped atomic.Int64
+
+	ready chan struct{} // closed when the first read is done
 
 	mu  sync.Mutex
 	err error // of the last look at the ledger
@@ -64,13 +59,18 @@ func Open(dir string, options Options) (*Store, error) {
 	if options.Poll <= 0 {
 		options.Poll = 200 * time.Millisecond
 	}
-	s := &Store{dir: dir, options: options, wake: make(chan struct{}, 1), ready: make(chan struct{})}
-	s.index.groups, s.marks.turn = newGroups(), make(chan struct{}, 1)
-	return s, nil
+	db, err := openDatabase()
+	if err != nil {
+		return nil, err
+	}
+	return &Store{dir: dir, options: options, db: db, wake: make(chan struct{}, 1), ready: make(chan struct{})}, nil
 }
 
-// Close ends all subscriptions. The caller ends Run first.
-func (s *Store) Close() { s.hub.close() }
+// Close ends all subscriptions and removes the index. The caller ends Run and all queries first.
+func (s *Store) Close() error {
+	s.hub.close()
+	return s.db.close()
+}
 
 // Wake makes Run look for new entries at once. It never blocks.
 func (s *Store) Wake() {
@@ -85,21 +85,19 @@ func (s *Store) HasNodes() bool { return s.options.Nodes }
 
 // Progress is how far the first read of the ledger has come.
 type Progress struct {
-	Done        bool
-	Bytes, Size int64 // that were read, and of the whole ledger
-	Failures    uint64
-	Skipped     uint64 // malformed lines; candor ledger verify explains them
-	Err         error  // the last error of reading; Run tries again
+	Done     bool
+	Failures uint64
+	Skipped  uint64 // malformed lines; candor ledger verify explains them
+	Err      error  // the last error of reading; Run tries again
 }
 
 // Progress returns how far the first read of the ledger has come. The other methods answer from what was read.
 func (s *Store) Progress() Progress {
-	p := Progress{Bytes: s.read.Load(), Size: s.size.Load(), Failures: s.index.failures.Load(), Skipped: s.index.skipped.Load()}
+	p := Progress{Failures: uint64(s.failures.Load()), Skipped: uint64(s.skipped.Load())} //nolint:gosec // counts
 	select {
 	case <-s.ready:
-		p.Done, p.Bytes = true, p.Size
+		p.Done = true
 	default:
-		p.Bytes = min(p.Bytes, p.Size)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,6 @@
 package failures
 
-import (
-	"sync"
-)
+import "sync"
 
 // queued is the number of failures that wait for a subscriber before it is dropped: at 1,000 failures a second, one
 // second.
@@ -12,21 +10,13 @@ const queued = 1024
 type Subscription struct {
 	C <-chan Failure // closed if the subscriber was dropped, and by Close
 
-	hub     *hub
-	send    chan Failure
-	filter  Filter
-	dropped bool // guarded by hub.mu
+	hub    *hub
+	send   chan Failure
+	filter Filter
 }
 
 // Close ends the subscription.
-func (s *Subscription) Close() { s.hub.end(s, false) }
-
-// Dropped reports whether the subscription ended because the subscriber did not read.
-func (s *Subscription) Dropped() bool {
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	return s.dropped
-}
+func (s *Subscription) Close() { s.hub.end(s) }
 
 // hub passes new failures on to subscribers.
 type hub struct {
@@ -69,22 +59,21 @@ func (h *hub) publish(f *Failure) {
 		select {
 		case s.send <- *f:
 		default:
-			h.remove(s, true)
+			h.remove(s)
 		}
 	}
 }
 
-func (h *hub) end(s *Subscription, dropped bool) {
+func (h *hub) end(s *Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.remove(s, dropped)
+	h.remove(s)
 }
 
 // remove ends a subscription. The caller holds the lock.
-func (h *hub) remove(s *Subscription, dropped bool) {
+func (h *hub) remove(s *Subscription) {
 	if h.subs[s] {
 		delete(h.subs, s)
-		s.dropped = dropped
 		close(s.send)
 	}
 }
@@ -94,6 +83,6 @@ func (h *hub) close() {
 	defer h.mu.Unlock()
 	h.closed = true
 	for s := range h.subs {
-		h.remove(s, false)
+		h.remove(s)
 	}
 }

@@ -3,8 +3,11 @@ package failures
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/ledger"
@@ -56,117 +59,97 @@ func newBuckets(first, last time.Time) (time.Duration, []Bucket) {
 func named(s string) string { return cmp.Or(s, None) }
 
 // Summarize counts the failures that a filter selects.
-func (s *Store) Summarize(ctx context.Context, f Filter) (Summary, error) { //nolint:gocritic // a value
-	q := s.newQuery(&f)
-	counts := make([]uint64, len(q.view.groups))
-	first, last := int64(0), int64(0)
-	sum := Summary{}
-	nodes := map[string]uint64{}
-	err := q.each(ctx, func(v *segmentView, matched []uint32) {
-		low, high := v.rows[matched[0]].time, v.rows[matched[len(matched)-1]].time
-		if sum.Total == 0 || low < first {
-			first = low
-		}
-		if sum.Total == 0 || high > last {
-			last = high
-		}
-		sum.Total += uint64(len(matched))
-		if node := nodeOf(v.chain); node != "" {
-			nodes[node] += uint64(len(matched))
-		}
-		for _, i := range matched {
-			counts[v.rows[i].group]++
-		}
+func (s *Store) Summarize(ctx context.Context, f Filter) (sum Summary, err error) { //nolint:gocritic // a value
+	err = s.db.read(ctx, func(c *sqlite3.Conn) error { return sum.read(c, f.selection()) })
+	if err == nil && !s.options.Nodes {
+		sum.Nodes = nil
+	}
+	return sum, err
+}
+
+func (sum *Summary) read(c *sqlite3.Conn, all selection) error {
+	err := query(c, "SELECT count(*), min(time), max(time)"+all.from()+all.where(), all.args, func(st *sqlite3.Stmt) {
+		sum.Total, sum.First, sum.Last = uint64(st.ColumnInt64(0)), micros(st.ColumnInt64(1)), micros(st.ColumnInt64(2)) //nolint:gosec // a count
 	})
 	if err != nil || sum.Total == 0 {
-		return Summary{}, err
+		*sum = Summary{Buckets: []Bucket{}}
+		sum.count(nil, nil)
+		return err
 	}
-	sum.First, sum.Last = micros(first), micros(last)
-	sum.count(q.view.groups, counts)
-	sum.Nodes = topCounts(nodes, 0)
-	return sum, sum.fill(ctx, q)
-}
-
-// count sets the lists from the counts of groups.
-func (sum *Summary) count(groups []group, counts []uint64) {
-	for i := range counts {
-		suspected := groups[i].outcome == string(ledger.OutcomeSuspected)
-		if suspected {
-			sum.Suspected += counts[i]
-		}
-		if suspected || groups[i].verdict == string(contract.VerdictMasked) {
-			sum.Masked += counts[i]
-		}
-	}
-	for i, list := range []*[]Count{&sum.Servers, &sum.Tools, &sum.Codes, &sum.Classes, &sum.Verdicts, &sum.Origins} {
-		names, rest := map[string]uint64{}, uint64(0)
-		for id, n := range counts {
-			switch g := &groups[id]; {
-			case n == 0:
-			case g.all || g.more && i == 1:
-				rest += n
-			default:
-				names[named(*g.names()[i])] += n
-			}
-		}
-		*list = topCounts(names, rest)
-	}
-}
-
-// fill sets the buckets.
-func (sum *Summary) fill(ctx context.Context, q *query) error {
-	var classes []string
-	classOf := make([]int, len(q.view.groups))
-	for i := range classOf {
-		name := named(q.view.groups[i].class)
-		at := slices.Index(classes, name)
-		if at < 0 && len(classes) == maxClasses-1 {
-			name = Other
-			at = slices.Index(classes, name)
-		}
-		if at < 0 && len(classes) < maxClasses {
-			at = len(classes)
-			classes = append(classes, name)
-		}
-		classOf[i] = max(at, 0)
+	list, chains := map[int64]names{}, map[int64]string{}
+	err = errors.Join(
+		query(c, "SELECT id, server, tool, code, class, verdict, origin, outcome FROM names", nil, func(st *sqlite3.Stmt) {
+			list[st.ColumnInt64(0)] = names{st.ColumnText(1), st.ColumnText(2), st.ColumnText(3), st.ColumnText(4), st.ColumnText(5), st.ColumnText(6), st.ColumnText(7)}
+		}),
+		query(c, "SELECT id, node FROM chains", nil, func(st *sqlite3.Stmt) { chains[st.ColumnInt64(0)] = st.ColumnText(1) }))
+	if err != nil {
+		return err
 	}
 	sum.Step, sum.Buckets = newBuckets(sum.First, sum.Last)
-	counts := make([][maxClasses]uint64, len(sum.Buckets))
+	sum.Seconds = sum.Step.Seconds()
+	byNames, byChain := map[int64]uint64{}, map[int64]uint64{}
 	begin, step := sum.Buckets[0].Begin.UnixMicro(), sum.Step.Microseconds()
-	err := q.each(ctx, func(v *segmentView, matched []uint32) {
-		for _, i := range matched {
-			r := &v.rows[i]
-			at := min(max((r.time-begin)/step, 0), int64(len(counts)-1)) // a damaged chain may not be in order
-			counts[at][classOf[r.group]]++
-		}
+	err = query(c, "SELECT time, names, chain"+all.from()+all.where(), all.args, func(st *sqlite3.Stmt) {
+		id := st.ColumnInt64(1)
+		byNames[id]++
+		byChain[st.ColumnInt64(2)]++
+		sum.Buckets[(st.ColumnInt64(0)-begin)/step].add(named(list[id].class))
 	})
-	for i := range counts {
-		b := &sum.Buckets[i]
-		for at, n := range counts[i] {
-			if n > 0 {
-				b.Total += n
-				b.Classes[classes[at]] += n
-			}
-		}
+	sum.count(list, byNames)
+	nodes := map[string]uint64{}
+	for id, n := range byChain {
+		nodes[chains[id]] += n
 	}
+	sum.Nodes = topCounts(nodes)
 	return err
 }
 
-// topCounts returns the largest counts, and the sum of the others, which rest begins with.
-func topCounts(counts map[string]uint64, rest uint64) []Count {
+// add counts a failure of a class.
+func (b *Bucket) add(class string) {
+	if _, known := b.Classes[class]; !known && len(b.Classes) >= maxClasses-1 {
+		class = Other
+	}
+	b.Total++
+	b.Classes[class]++
+}
+
+// count sets the lists.
+func (sum *Summary) count(list map[int64]names, byNames map[int64]uint64) {
+	var counts [6]map[string]uint64
+	for i := range counts {
+		counts[i] = map[string]uint64{}
+	}
+	for id, count := range byNames {
+		n := list[id]
+		suspected := n.outcome == string(ledger.OutcomeSuspected)
+		if suspected {
+			sum.Suspected += count
+		}
+		if suspected || n.verdict == string(contract.VerdictMasked) {
+			sum.Masked += count
+		}
+		for i, name := range []string{n.server, n.tool, n.code, n.class, n.verdict, n.origin} {
+			counts[i][named(name)] += count
+		}
+	}
+	for i, to := range []*[]Count{&sum.Servers, &sum.Tools, &sum.Codes, &sum.Classes, &sum.Verdicts, &sum.Origins} {
+		*to = topCounts(counts[i])
+	}
+}
+
+// topCounts returns the largest counts, and the sum of the others.
+func topCounts(counts map[string]uint64) []Count {
 	list := make([]Count, 0, len(counts))
 	for name, n := range counts {
 		list = append(list, Count{name, n})
 	}
 	slices.SortFunc(list, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
-	if len(list) > maxCounts || len(list) == maxCounts && rest > 0 {
-		for _, c := range list[maxCounts-1:] {
-			rest += c.Count
-		}
-		list = slices.Clip(list[:maxCounts-1])
+	if len(list) <= maxCounts {
+		return list
 	}
-	if rest > 0 {
-		list = append(list, Count{Other, rest})
+	rest := uint64(0)
+	for _, c := range list[maxCounts-1:] {
+		rest += c.Count
 	}
-	return list
+	return append(slices.Clip(list[:maxCounts-1]), Count{Other, rest})
 }

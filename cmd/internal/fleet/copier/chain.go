@@ -29,68 +29,59 @@ type pass struct {
 	bytes    int
 }
 
-// pass copies the entries of a chain that the destination does not have, and returns the head of the destination.
-func (c *copier) pass(ctx context.Context, chain fleet.Chain) (fleet.Head, error) {
+// pass copies the entries of a chain that the destination does not have. It reports whether it copied any.
+func (c *copier) pass(ctx context.Context, chain fleet.Chain) (progress bool, err error) {
 	p := &pass{copier: c, from: chain, to: c.target(chain)}
-	var err error
 	if p.start, err = c.to.Head(ctx, p.to); err != nil {
-		return p.start, err
+		return false, err
 	}
 	p.head = p.start
 	if same, err := p.upToDate(ctx); err != nil || same {
-		return p.head, err
+		return false, err
 	}
+	if err = p.read(ctx); err == nil {
+		err = p.flush(ctx)
+	}
+	if err == nil && p.last.Seq < p.start.Seq {
+		err = errDiffer
+	}
+	if err == nil {
+		err = p.compare(ctx)
+	}
+	return p.head != p.start, p.explain(ctx, err)
+}
+
+// read passes the lines of the source to the batch.
+func (p *pass) read(ctx context.Context) error {
 	after, err := p.after(ctx)
 	if err != nil {
-		return p.head, err
+		return err
 	}
-	for stored, err := range c.source.Lines(ctx, chain, after) {
+	for stored, err := range p.source.Lines(ctx, p.from, after) {
 		if err == nil {
 			err = p.line(ctx, stored.Line)
-		} else if corrupt(err) {
-			err = problem(chain, p.last.Seq+1, KindBadLine, "%v", err)
+		} else if coded, ok := errors.AsType[*candor.Error](err); ok && coded.Class() == candor.ClassCorrupt {
+			err = problem(p.from, p.last.Seq+1, KindBadLine, "%v", err)
 		}
 		if err != nil {
-			return p.head, p.explain(ctx, err)
+			return err
 		}
 	}
-	if err := p.flush(ctx); err != nil {
-		return p.head, err
-	}
-	if p.last.Seq < p.start.Seq {
-		return p.head, p.explain(ctx, errDiffer)
-	}
-	return p.head, p.compare(ctx)
+	return nil
 }
 
-// corrupt reports whether an error of the source means that its data are damaged.
-func corrupt(err error) bool {
-	coded, ok := errors.AsType[*candor.Error](err)
-	return ok && coded.Class() == candor.ClassCorrupt
-}
-
-// upToDate reports whether the source can tell that it ends with the same entry as the destination.
+// upToDate reports whether the source ends with the same entry as the destination. Damage at the end of the source is found when its lines
+// are read.
 func (p *pass) upToDate(ctx context.Context) (bool, error) {
-	heads, ok := p.source.(interface {
-		Head(ctx context.Context, chain fleet.Chain) (fleet.Head, error)
-	})
-	if !ok || p.start == (fleet.Head{}) {
-		return false, nil
+	head, err := p.source.Head(ctx, p.from)
+	if err != nil && fleet.IsTemporary(err) {
+		return false, err
 	}
-	head, err := heads.Head(ctx, p.from)
-	if err != nil || head != p.start {
-		return false, ignoreDamage(err)
+	if err != nil || head.Seq == 0 || head != p.start && (head.Seq != p.start.Seq || p.start != p.compared(p.from)) {
+		return false, nil
 	}
 	p.report(func(q *Progress) { q.Entries += head.Seq })
 	return true, nil
-}
-
-// ignoreDamage returns nil for damage at the end of the source, which is found again when its lines are read.
-func ignoreDamage(err error) error {
-	if temporary(err) {
-		return err
-	}
-	return nil
 }
 
 // after returns a position at or before which all entries of the source are older than the head of the destination. Positions increase by
@@ -169,8 +160,12 @@ func (p *pass) flush(ctx context.Context) error {
 // compare reads the head of the destination again and compares it with the last entry that was read.
 func (p *pass) compare(ctx context.Context) error {
 	head, err := p.copier.to.Head(ctx, p.to)
-	if err != nil || head == p.last || head.Seq > p.last.Seq { // another process may have appended since
+	if err != nil || head.Seq > p.last.Seq { // another process may have appended since
 		return err
+	}
+	if head == p.last {
+		p.report(func(*Progress) { p.same[p.from] = head })
+		return nil
 	}
 	return problem(p.from, p.last.Seq, KindFork, "the destination ends with entry %d after the copy", head.Seq)
 }

@@ -12,15 +12,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/candor-mcp/candor"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 )
 
-// Source is what lines are copied from. Every [fleet.Store] is one; see also [OpenLedger].
+// Source is a place to copy lines from. Every [fleet.Store] is one; see also [OpenLedger].
 type Source interface {
 	Chains(ctx context.Context) ([]fleet.Chain, error)
+	Head(ctx context.Context, chain fleet.Chain) (fleet.Head, error)
 	Lines(ctx context.Context, chain fleet.Chain, after uint64) iter.Seq2[fleet.Stored, error]
-	Follow(ctx context.Context) iter.Seq2[fleet.Stored, error]
 }
 
 // Options configures a copy. The zero value copies everything.
@@ -31,7 +32,7 @@ type Options struct {
 	As string
 	// Progress, if not nil, is called from time to time, by one goroutine at a time.
 	Progress func(Progress)
-	// Problem, if not nil, is called with what [Mirror] found or could not do, by one goroutine at a time.
+	// Problem, if not nil, is called with what [Mirror] found or could not do after the first copy, by one goroutine at a time.
 	Problem func(error)
 }
 
@@ -91,30 +92,62 @@ func Copy(ctx context.Context, source Source, to fleet.Store, o Options) (Result
 	return c.outcome(), err
 }
 
+// mirrorEvery is how often Mirror looks for new entries.
+const mirrorEvery = time.Second
+
+// Mirror copies all entries, and every second those that were added, until the context ends, which is not an error. It calls caughtUp with the
+// first result. Later problems and errors are passed to [Options.Problem]. A chain that differs is not copied any further.
+func Mirror(ctx context.Context, source Source, to fleet.Store, o Options, caughtUp func(Result)) error {
+	c := newCopier(source, to, o)
+	for first := true; ; {
+		switch err := c.all(ctx); {
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // it was asked to end
+		case err == nil && first:
+			first, c.running = false, true
+			caughtUp(c.outcome())
+		case err != nil && first && !fleet.IsTemporary(err):
+			return err
+		case err != nil && o.Problem != nil:
+			o.Problem(fmt.Errorf("%w; trying again", err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(mirrorEvery):
+		}
+	}
+}
+
 // copier is one call of Copy or Mirror.
 type copier struct {
 	source Source
 	to     fleet.Store
 	Options
+	running bool // the first result was returned
 
 	mu       sync.Mutex
-	progress Progress
-	problems []*Problem
+	progress Progress                   // guarded by mu, as are the fields below
+	problems []*Problem                 // found so far
+	same     map[fleet.Chain]fleet.Head // last entries that were compared
 }
 
 func newCopier(source Source, to fleet.Store, o Options) *copier {
-	return &copier{source: source, to: to, Options: o}
+	return &copier{source: source, to: to, Options: o, problems: []*Problem{}, same: map[fleet.Chain]fleet.Head{}}
 }
 
 func (c *copier) outcome() Result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	slices.SortFunc(c.problems, func(a, b *Problem) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name)) })
-	list := c.problems
-	if list == nil {
-		list = []*Problem{}
-	}
-	return Result{Progress: c.progress, Problems: list}
+	slices.SortFunc(c.problems, func(a, b *Problem) int { return a.Chain.Compare(b.Chain) })
+	return Result{Progress: c.progress, Problems: slices.Clone(c.problems)}
+}
+
+// compared returns the last entry that both sides of a chain were found to have.
+func (c *copier) compared(chain fleet.Chain) fleet.Head {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.same[chain]
 }
 
 // all copies every chain, several at a time.
@@ -123,45 +156,31 @@ func (c *copier) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.report(func(p *Progress) { p.Chains = len(chains) })
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan fleet.Chain)
-	var group sync.WaitGroup
-	for range min(workers, len(chains)) {
-		group.Go(func() {
-			for chain := range next {
-				if _, err := c.chain(ctx, chain); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
+	c.report(func(p *Progress) { p.Chains, p.Done, p.Entries = len(chains), 0, 0 })
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(workers)
 	for _, chain := range chains {
-		select {
-		case next <- chain:
-		case <-ctx.Done():
-		}
+		group.Go(func() error { return c.chain(ctx, chain) })
 	}
-	close(next)
-	group.Wait()
-	return context.Cause(ctx)
+	return group.Wait()
 }
 
-// chains returns the chains to copy.
+// chains returns the chains to copy: those that are wanted, without those that have a problem.
 func (c *copier) chains(ctx context.Context) ([]fleet.Chain, error) {
 	var chains []fleet.Chain
-	err := retry(ctx, func() (err error) {
+	err := retry(ctx, func() (bool, error) {
+		var err error
 		chains, err = c.source.Chains(ctx)
-		return err
+		return false, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("listing the chains of the source: %w", err)
 	}
-	return slices.DeleteFunc(chains, func(chain fleet.Chain) bool { return !c.wanted(chain) }), nil
+	return slices.DeleteFunc(chains, func(chain fleet.Chain) bool {
+		bad := slices.ContainsFunc(c.problems, func(p *Problem) bool { return p.Chain == chain })
+		return bad || c.Node != "" && chain.Node != c.Node
+	}), nil
 }
-
-func (c *copier) wanted(chain fleet.Chain) bool { return c.Node == "" || chain.Node == c.Node }
 
 // target returns the name of a chain in the destination.
 func (c *copier) target(chain fleet.Chain) fleet.Chain {
@@ -178,55 +197,41 @@ func (c *copier) report(change func(*Progress)) {
 	}
 }
 
-// chain copies one chain. A problem with the chain itself is noted and is no error. It returns the head of the destination.
-func (c *copier) chain(ctx context.Context, chain fleet.Chain) (fleet.Head, error) {
-	head, err := c.copyChain(ctx, chain)
-	var found *Problem
-	if errors.As(err, &found) {
-		c.mu.Lock()
-		c.problems = append(c.problems, found)
-		c.mu.Unlock()
+// chain copies one chain. A problem with the chain itself is noted and is not an error.
+func (c *copier) chain(ctx context.Context, chain fleet.Chain) error {
+	err := retry(ctx, func() (bool, error) { return c.pass(ctx, chain) })
+	if found, ok := errors.AsType[*Problem](err); ok {
 		err = nil
-	}
-	if err == nil {
-		c.report(func(p *Progress) { p.Done++ })
-	}
-	return head, err
-}
-
-// copyChain copies one chain, again if another process appends to it in the destination at the same time.
-func (c *copier) copyChain(ctx context.Context, chain fleet.Chain) (fleet.Head, error) {
-	var head fleet.Head
-	for {
-		before := head
-		err := retry(ctx, func() (err error) {
-			head, err = c.pass(ctx, chain)
-			return err
+		c.report(func(*Progress) {
+			if c.problems = append(c.problems, found); c.running && c.Problem != nil {
+				c.Problem(found)
+			}
 		})
-		var conflict *fleet.ConflictError
-		if !errors.As(err, &conflict) {
-			return head, err
-		}
-		if conflict.Head == before && before != (fleet.Head{}) {
-			return head, fmt.Errorf("copying chain %s: %w", chain, err) // no progress since the last attempt
-		}
-		head = conflict.Head
 	}
+	if err != nil {
+		return fmt.Errorf("copying chain %s: %w", chain, err)
+	}
+	c.report(func(p *Progress) { p.Done++ })
+	return nil
 }
 
-// Attempts for errors that may pass, and the first pause between them, which doubles.
+// Attempts without progress for errors that may pass, and the first pause between them, which doubles.
 const (
 	attempts   = 6
 	firstPause = 100 * time.Millisecond
 )
 
-// retry calls do again after an error that says that it may succeed later.
-func retry(ctx context.Context, do func() error) error {
+// retry calls do again after an error that may pass, such as when another process appends to the same chain.
+func retry(ctx context.Context, do func() (progress bool, err error)) error {
 	pause := firstPause
 	for n := 1; ; n++ {
-		err := do()
-		if err == nil || !temporary(err) || n == attempts {
+		progress, err := do()
+		_, conflict := errors.AsType[*fleet.ConflictError](err)
+		if err == nil || !conflict && !fleet.IsTemporary(err) || n == attempts {
 			return err
+		}
+		if progress {
+			n, pause = 0, firstPause
 		}
 		select {
 		case <-ctx.Done():
@@ -235,12 +240,4 @@ func retry(ctx context.Context, do func() error) error {
 		}
 		pause *= 2
 	}
-}
-
-func temporary(err error) bool {
-	var coded *candor.Error
-	if !errors.As(err, &coded) {
-		return false
-	}
-	return coded.Class() == candor.ClassUnavailable || coded.Class() == candor.ClassTimeout
 }

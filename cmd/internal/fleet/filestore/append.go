@@ -3,92 +3,85 @@ package filestore
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/internal/filelock"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/ledger"
 )
 
-// maxUnsynced is the number of bytes after which a batch is synced. A power cut can spoil only bytes that were not synced, so recovery
-// examines only so much of the end of a file.
+// maxUnsynced is the number of bytes after which a batch is synced. A power cut can spoil only bytes that were not
+// synced, so recovery examines only so much of the end of a file.
 const maxUnsynced = 4 << 20
 
 // lockWait limits the wait for another process that appends to the same chain.
 const lockWait = 30 * time.Second
 
-// chainState is what this process knows about a chain. It is guarded by turn.
+// chainState is what this process knows about a chain. It is used under the lock of the chain.
 type chainState struct {
-	turn   chan struct{} // has one element while the state is in use
-	known  bool          // the fields below were read from the files
-	active os.FileInfo   // the active segment when the fields were set; nil if there is none
-	size   int64         // of the active segment
-	number int           // of the last closed segment
+	mu     sync.Mutex
+	known  bool        // the fields below were read from the files
+	active os.FileInfo // the active segment when the fields were set; nil if there is none
+	size   int64       // of the active segment
+	number int         // of the last closed segment
 	head   fleet.Head
 }
 
-// lockChain waits for the chain, in this process and then among processes. The chain's folder must exist.
-func (s *Store) lockChain(ctx context.Context, root *os.Root, chain fleet.Chain) (state *chainState, unlock func() error, err error) {
+// locked calls do while this call alone, in all processes, uses the chain. The chain's folder must exist.
+func (s *Store) locked(ctx context.Context, root *os.Root, chain fleet.Chain, do func(*chainState) error) error {
+	file, err := filelock.Wait(ctx, root, folder(chain)+"/lock", lockWait)
+	if errors.Is(err, filelock.ErrLocked) {
+		return candor.New(candor.CodeLedgerLocked, fmt.Sprintf("another process holds chain %s", chain), candor.WithCause(err))
+	}
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	state, found := s.chains[chain]
 	if !found {
-		state = &chainState{turn: make(chan struct{}, 1)}
+		state = &chainState{}
 		s.chains[chain] = state
 	}
 	s.mu.Unlock()
-	select {
-	case state.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
-	}
-	file, err := filelock.Wait(ctx, root, folder(chain)+"/lock", lockWait)
-	if errors.Is(err, filelock.ErrLocked) {
-		err = candor.New(candor.CodeLedgerLocked, fmt.Sprintf("another process holds chain %s", chain), candor.WithCause(err))
-	}
-	if err != nil {
-		<-state.turn
-		return nil, nil, err
-	}
-	return state, func() error {
-		defer func() { <-state.turn }()
-		return file.Close()
-	}, nil
+	state.mu.Lock()
+	defer state.mu.Unlock()
+	return errors.Join(do(state), file.Close())
 }
 
-// Head implements [fleet.Store]. It first makes the end of the chain durable, and repairs what a crash has left there: the caller will not
-// send again what Head has returned.
-func (s *Store) Head(ctx context.Context, chain fleet.Chain) (fleet.Head, error) {
+// Head implements [fleet.Store]. It first makes the end of the chain durable, and repairs the end after a crash: the
+// caller will not send these entries again.
+func (s *Store) Head(ctx context.Context, chain fleet.Chain) (head fleet.Head, err error) {
 	root, err := s.begin(ctx, chain, false)
+	if err == nil {
+		_, err = root.Stat(folder(chain))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fleet.Head{}, nil
 	}
-	if err != nil {
-		return fleet.Head{}, err
+	if err == nil {
+		err = s.locked(ctx, root, chain, func(state *chainState) error {
+			err := state.refresh(root, chain)
+			head = state.head
+			return err
+		})
+		if errors.Is(err, fs.ErrPermission) { // this user may only read, so it does not ship either
+			head, err = lastHead(root, chain)
+		}
 	}
-	head, err := s.lockedHead(ctx, root, chain)
 	return head, failed("reading the end of", chain, err)
-}
-
-func (s *Store) lockedHead(ctx context.Context, root *os.Root, chain fleet.Chain) (fleet.Head, error) {
-	if _, err := root.Stat(folder(chain)); errors.Is(err, fs.ErrNotExist) {
-		return fleet.Head{}, nil
-	}
-	state, unlock, err := s.lockChain(ctx, root, chain)
-	if errors.Is(err, fs.ErrPermission) { // this user may only read, so it does not ship either
-		return lastHead(root, chain)
-	}
-	if err != nil {
-		return fleet.Head{}, err
-	}
-	err = state.refresh(root, chain)
-	head := state.head // before the next one changes it
-	return head, errors.Join(err, unlock())
 }
 
 // Append implements [fleet.Store].
@@ -100,29 +93,15 @@ func (s *Store) Append(ctx context.Context, chain fleet.Chain, after fleet.Head,
 	if err != nil {
 		return err
 	}
-	if after != (fleet.Head{}) {
-		if _, err := root.Stat(folder(chain)); errors.Is(err, fs.ErrNotExist) {
-			return &fleet.ConflictError{Chain: chain}
-		}
-	} else if err := makeChain(root, chain); err != nil {
-		return failed("making", chain, err)
+	if after == (fleet.Head{}) {
+		err = makeChain(root, chain)
+	} else if _, err = root.Stat(folder(chain)); errors.Is(err, fs.ErrNotExist) {
+		return &fleet.ConflictError{Chain: chain}
 	}
-	state, unlock, err := s.lockChain(ctx, root, chain)
-	if err != nil {
-		return failed("appending to", chain, err)
+	if err == nil {
+		err = s.locked(ctx, root, chain, func(state *chainState) error { return state.append(ctx, root, chain, after, lines) })
 	}
-	err = state.append(ctx, root, chain, after, lines)
-	err = failed("appending to", chain, errors.Join(err, unlock()))
-	s.announce()
-	return err
-}
-
-// announce wakes the followers of this process.
-func (s *Store) announce() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.changed)
-	s.changed = make(chan struct{})
+	return failed("appending to", chain, err)
 }
 
 // makeChain creates the folders of a node and of a chain durably.
@@ -140,6 +119,89 @@ func makeChain(root *os.Root, chain fleet.Chain) error {
 		}
 	}
 	return nil
+}
+
+// refresh makes the state that of the files. The chain is locked. If another process has appended since, or this one has not looked yet,
+// refresh repairs the end of the chain and makes it durable, because a process may have been killed between writing and syncing.
+func (c *chainState) refresh(root *os.Root, chain fleet.Chain) error {
+	files, err := segments(root, chain)
+	if err != nil {
+		return err
+	}
+	if c.known && c.number == segment.LastNumber(files.closed) && c.isActive(files.active) {
+		return nil
+	}
+	c.known, c.active, c.size, c.number = false, nil, 0, segment.LastNumber(files.closed)
+	if files.active != nil {
+		if c.active, c.size, err = repair(root, chain); err != nil {
+			return err
+		}
+	}
+	if c.head, err = lastHead(root, chain); err != nil {
+		return err
+	}
+	c.known = true
+	return nil
+}
+
+// isActive reports whether the active segment is as this process has left it.
+func (c *chainState) isActive(now os.FileInfo) bool {
+	if now == nil || c.active == nil {
+		return now == nil && c.active == nil
+	}
+	return os.SameFile(now, c.active) && now.Size() == c.size
+}
+
+// repair removes the remains of a crash at the end of the active segment: half a line, or a batch with sectors of
+// zeros. It was not acknowledged. All other bytes stay.
+func repair(root *os.Root, chain fleet.Chain) (os.FileInfo, int64, error) {
+	f, err := openRegular(root, activeName(chain), os.O_RDWR)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close() //nolint:errcheck // it is synced
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	good, err := goodEnd(f, info.Size())
+	if err != nil {
+		return nil, 0, err
+	}
+	if good < info.Size() {
+		if err := f.Truncate(good); err != nil {
+			return nil, 0, err
+		}
+	}
+	if err := durable.SyncData(f); err != nil {
+		return nil, 0, err
+	}
+	info, err = f.Stat()
+	return info, good, err
+}
+
+// goodEnd returns the offset after which a file of this size has only what a crash leaves.
+func goodEnd(f io.ReaderAt, size int64) (int64, error) {
+	from := max(0, size-maxUnsynced-format.MaxLine)
+	tail := make([]byte, size-from)
+	if _, err := f.ReadAt(tail, from); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	at := 0
+	if from > 0 { // begin with a whole line
+		at = bytes.IndexByte(tail, '\n') + 1
+	}
+	for {
+		end := bytes.IndexByte(tail[at:], '\n')
+		if end < 0 {
+			return from + int64(at), nil
+		}
+		line := tail[at : at+end]
+		if _, err := ledger.ParseLine(line); err != nil && bytes.IndexByte(line, 0) >= 0 {
+			return from + int64(at), nil
+		}
+		at += end + 1
+	}
 }
 
 func (c *chainState) append(ctx context.Context, root *os.Root, chain fleet.Chain, after fleet.Head, lines [][]byte) error {
@@ -194,8 +256,8 @@ func (c *chainState) appendPart(root *os.Root, chain fleet.Chain, lines [][]byte
 	return count, errors.Join(err, keepNotes(root, chain, lines[:count]))
 }
 
-// write appends bytes to the active segment and makes them durable. After an error it restores the previous size: none of the bytes were
-// acknowledged.
+// write appends bytes to the active segment and makes them durable. After an error it restores the previous size,
+// because the bytes were not acknowledged.
 func (c *chainState) write(root *os.Root, chain fleet.Chain, batch []byte) error {
 	f, err := root.OpenFile(activeName(chain), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -220,11 +282,26 @@ func (c *chainState) write(root *os.Root, chain fleet.Chain, batch []byte) error
 
 // rotate gives the active segment its final name.
 func (c *chainState) rotate(root *os.Root, chain fleet.Chain, number int) error {
-	if err := root.Rename(activeName(chain), closedName(chain, number)); err != nil {
+	if err := root.Rename(activeName(chain), folder(chain)+"/"+format.ClosedSegment(number)); err != nil {
 		return err
 	}
 	c.active, c.size, c.number = nil, 0, number
 	return durable.SyncDir(root, folder(chain))
+}
+
+// ownData is the part of the data of the ledger's own entries that a store uses.
+type ownData struct {
+	Key     string `json:"key"`     // in the first entry of a chain
+	Segment int    `json:"segment"` // in a checkpoint that begins a segment: the number of the one before
+	Note    string `json:"note"`    // in a checkpoint
+}
+
+// checkpointIn returns the data of a checkpoint entry, and zero data for other lines.
+func checkpointIn(line []byte) (data ownData) {
+	if entry, err := ledger.ParseLine(line); err != nil || entry.Kind != ledger.KindCheckpoint || format.DecodeData(line, &data) != nil {
+		return ownData{}
+	}
+	return data
 }
 
 // maxSegment is more segments than a chain has. A larger number in an entry is ignored.
@@ -232,17 +309,65 @@ const maxSegment = 1e9
 
 // closesSegment returns the number of the segment that ends before a line, or 0 if the line does not begin a segment.
 func closesSegment(line []byte) int {
-	if !bytes.Contains(line, []byte(`"kind":"checkpoint"`)) || !bytes.Contains(line, []byte(`"segment":`)) {
+	if !bytes.Contains(line, []byte(`"segment":`)) {
 		return 0
 	}
-	var entry struct {
-		Kind string `json:"kind"`
-		Data struct {
-			Segment int `json:"segment"`
-		} `json:"data"`
+	if n := checkpointIn(line).Segment; n > 0 && n <= maxSegment {
+		return n
 	}
-	if json.Unmarshal(line, &entry) != nil || entry.Kind != "checkpoint" || entry.Data.Segment < 0 || entry.Data.Segment > maxSegment {
-		return 0
+	return 0
+}
+
+// keepKey stores the public key that the first entry of a chain names, so that the node's folder can be verified like a ledger. A key that
+// it replaces is kept in keys/old. An entry without a valid key is not an error: a store decides nothing.
+func keepKey(root *os.Root, chain fleet.Chain, first []byte) error {
+	var data ownData
+	if format.DecodeData(first, &data) != nil {
+		return nil
 	}
-	return entry.Data.Segment
+	if _, err := note.NewVerifier(data.Key); err != nil || strings.ContainsAny(data.Key, "\r\n") {
+		return nil //nolint:nilerr // not a key
+	}
+	at := chain.Node + "/"
+	if err := root.MkdirAll(at+format.OldKeysDir, 0o700); err != nil {
+		return err
+	}
+	current, err := root.ReadFile(at + format.SignerPub)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	old := strings.TrimSpace(string(current))
+	if old == data.Key {
+		return nil
+	}
+	if verifier, err := note.NewVerifier(old); err == nil {
+		name := fmt.Sprintf("%s%s/%08x.pub", at, format.OldKeysDir, verifier.KeyHash())
+		if err := durable.WriteFile(root, name, []byte(old+"\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	return errors.Join(durable.WriteFile(root, at+format.SignerPub, []byte(data.Key+"\n"), 0o644), durable.SyncDir(root, chain.Node))
+}
+
+// keepNotes adds the checkpoints among lines that are durable to the chain's file of checkpoints. The file is not
+// synced: a checkpoint that a power cut takes from it is still in its entry.
+func keepNotes(root *os.Root, chain fleet.Chain, lines [][]byte) error {
+	var blocks []byte
+	for _, line := range lines {
+		if !bytes.Contains(line, []byte(`"note":`)) {
+			continue
+		}
+		if text := checkpointIn(line).Note; strings.HasPrefix(text, format.Origin+chain.Name+"\n") {
+			blocks = append(append(blocks, text...), format.BlockEnd...)
+		}
+	}
+	if len(blocks) == 0 {
+		return nil
+	}
+	f, err := root.OpenFile(folder(chain)+"/"+format.CheckpointsFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(blocks)
+	return errors.Join(err, f.Close())
 }

@@ -6,11 +6,11 @@
 package filestore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,12 +18,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/internal/oserror"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // Scheme is the URL scheme of the engine.
@@ -47,62 +48,49 @@ func (Engine) Open(_ context.Context, at fleet.Location, _ fleet.OpenOptions) (f
 func Folder(u *url.URL) (string, error) {
 	switch {
 	case u.RawQuery != "":
-		return "", fmt.Errorf("a folder has no parameter %q", strings.Join(slices.Sorted(mapKeys(u.Query())), ", "))
+		return "", fmt.Errorf("the URL of a folder does not take the parameter %q", strings.Join(slices.Sorted(maps.Keys(u.Query())), ", "))
 	case u.Host != "" && u.Host != "localhost":
 		return "", fmt.Errorf("file://%s: a folder is on this machine (hint: file:DIR, or file:///DIR)", u.Host)
 	case u.Opaque != "":
 		return url.PathUnescape(u.Opaque)
 	case u.Path == "":
-		return "", errors.New("file: has no folder (hint: file:DIR)")
+		return "", errors.New("file: missing folder (hint: file:DIR)")
 	case runtime.GOOS == "windows":
 		return strings.TrimPrefix(u.Path, "/"), nil
 	}
 	return u.Path, nil
 }
 
-func mapKeys(values url.Values) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range values {
-			if !yield(name) {
-				return
-			}
-		}
-	}
-}
-
 // Store is a store in a folder.
 type Store struct {
-	dir  string
-	done chan struct{} // closed by Close
+	dir string
 
-	mu      sync.Mutex
-	root    *os.Root // nil until the folder is used
-	chains  map[fleet.Chain]*chainState
-	changed chan struct{} // closed by the next Append of this process
-	closed  bool
+	mu     sync.Mutex
+	root   *os.Root // nil until the folder is used
+	chains map[fleet.Chain]*chainState
+	read   map[fleet.Chain]chainEnd // where Lines has reached the end of a chain
+	closed bool
 }
 
 var _ fleet.Store = (*Store)(nil)
 
 // Open returns the store in a folder. The folder is created by the first Append, or by Setup.
 func Open(dir string) *Store {
-	return &Store{dir: dir, done: make(chan struct{}), chains: map[fleet.Chain]*chainState{}, changed: make(chan struct{})}
+	return &Store{dir: dir, chains: map[fleet.Chain]*chainState{}, read: map[fleet.Chain]chainEnd{}}
 }
-
-var errClosed = errors.New("the store is closed")
 
 // folder returns the open folder. If create is set, it makes the folder if needed.
 func (s *Store) folder(create bool) (*os.Root, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, errClosed
+		return nil, errors.New("the store is closed")
 	}
 	if s.root != nil {
 		return s.root, nil
 	}
 	if create {
-		if err := makeFolder(s.dir); err != nil {
+		if err := durable.MkdirAll(s.dir); err != nil {
 			return nil, err
 		}
 	}
@@ -114,21 +102,6 @@ func (s *Store) folder(create bool) (*os.Root, error) {
 	return root, err
 }
 
-// makeFolder creates a folder durably.
-func makeFolder(dir string) error {
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	above, err := os.OpenRoot(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(durable.SyncDir(above, "."), above.Close())
-}
-
 // begin checks what every call needs.
 func (s *Store) begin(ctx context.Context, chain fleet.Chain, create bool) (*os.Root, error) {
 	if err := checkName(chain); err != nil {
@@ -138,10 +111,7 @@ func (s *Store) begin(ctx context.Context, chain fleet.Chain, create bool) (*os.
 		return nil, failed("using", chain, err)
 	}
 	root, err := s.folder(create)
-	if err != nil {
-		return nil, failed("opening the store for", chain, err)
-	}
-	return root, nil
+	return root, failed("opening the store for", chain, err)
 }
 
 // checkName also refuses the names of the other things in a ledger folder.
@@ -172,28 +142,26 @@ func failed(doing string, chain fleet.Chain, err error) error {
 		code = candor.CodePermissionDenied
 	case errors.Is(err, fs.ErrNotExist):
 		code = candor.CodeNotFound
+	case errors.Is(err, segment.ErrCorrupt), errors.Is(err, segment.ErrTorn):
+		code = candor.CodeDataCorrupt
 	case oserror.IsFull(err):
 		code = candor.CodeDiskFull
 	}
 	if chain != (fleet.Chain{}) {
 		doing += " chain " + chain.String()
 	}
-	err = fmt.Errorf("%s: %w", doing, err)
-	return candor.New(code, err.Error(), candor.WithCause(err), candor.WithOrigin(candor.PartyServer, false))
+	return fleet.Fault(code, fmt.Errorf("%s: %w", doing, err))
 }
 
 // Close implements [fleet.Store].
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed || s.root == nil {
+		s.closed = true
 		return nil
 	}
 	s.closed = true
-	close(s.done)
-	if s.root == nil {
-		return nil
-	}
 	return s.root.Close()
 }
 
@@ -210,61 +178,71 @@ func (s *Store) Setup(_ context.Context, o fleet.SetupOptions) error {
 	if o.Replicas > 1 || o.MaxBytes > 0 {
 		return candor.New(candor.CodeUnsupported, "a folder has one replica and no limits; use a quota of the file system")
 	}
-	if _, err := s.folder(true); err != nil {
-		return failed("making the store", fleet.Chain{}, err)
-	}
-	return nil
+	_, err := s.folder(true)
+	return failed("making the store", fleet.Chain{}, err)
 }
 
 // Chains implements [fleet.Store].
 func (s *Store) Chains(ctx context.Context) ([]fleet.Chain, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, failed("listing the chains", fleet.Chain{}, err)
-	}
+	list, err := s.list(ctx)
+	slices.SortFunc(list, fleet.Chain.Compare)
+	return list, failed("listing the chains", fleet.Chain{}, err)
+}
+
+// list returns the chains that have at least one line.
+func (s *Store) list(ctx context.Context) (list []fleet.Chain, err error) {
 	root, err := s.folder(false)
 	if err != nil {
-		return nil, failed("listing the chains", fleet.Chain{}, err)
+		return nil, err
 	}
 	nodes, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
-		return nil, failed("listing the chains", fleet.Chain{}, err)
-	}
-	var list []fleet.Chain
 	for _, node := range nodes {
 		if !node.IsDir() || !fleet.ValidNode(node.Name()) {
 			continue
 		}
-		if list, err = appendChains(root, node.Name(), list); err != nil {
-			return nil, failed("listing the chains of "+node.Name(), fleet.Chain{}, err)
+		items, err := fs.ReadDir(root.FS(), node.Name())
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, err
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, failed("listing the chains", fleet.Chain{}, err)
+		for _, item := range items {
+			chain := fleet.Chain{Node: node.Name(), Name: item.Name()}
+			if !item.IsDir() || checkName(chain) != nil {
+				continue
+			}
+			files, err := segments(root, chain)
+			if err != nil {
+				return nil, err
+			}
+			if len(files.closed) > 0 || files.active != nil && files.active.Size() > 0 {
+				list = append(list, chain)
+			}
 		}
 	}
-	slices.SortFunc(list, func(a, b fleet.Chain) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name)) })
-	return list, nil
+	return list, errors.Join(err, ctx.Err())
 }
 
-// appendChains appends the chains of a node that have at least one line.
-func appendChains(root *os.Root, node string, list []fleet.Chain) ([]fleet.Chain, error) {
-	items, err := fs.ReadDir(root.FS(), node)
+func folder(chain fleet.Chain) string { return chain.Node + "/" + chain.Name }
+
+func activeName(chain fleet.Chain) string { return folder(chain) + "/" + format.ActiveSegment }
+
+// segmentFiles are the files of a chain.
+type segmentFiles struct {
+	closed []segment.File // by number
+	active os.FileInfo    // nil if there is none
+}
+
+// segments lists the segments of a chain.
+func segments(root *os.Root, chain fleet.Chain) (segmentFiles, error) {
+	items, err := fs.ReadDir(root.FS(), folder(chain))
 	if err != nil {
-		return list, err
+		return segmentFiles{}, err
 	}
-	for _, item := range items {
-		chain := fleet.Chain{Node: node, Name: item.Name()}
-		if !item.IsDir() || checkName(chain) != nil {
-			continue
-		}
-		files, err := segments(root, chain)
-		if err != nil {
-			return list, err
-		}
-		if len(files.closed) > 0 || files.active != nil && files.active.Size() > 0 {
-			list = append(list, chain)
-		}
+	files := segmentFiles{closed: segment.Among(items, folder(chain))}
+	files.active, err = root.Stat(activeName(chain))
+	if errors.Is(err, fs.ErrNotExist) {
+		files.active, err = nil, nil
 	}
-	return list, nil
+	return files, err
 }
 
 // Grant implements [fleet.Store].
@@ -277,46 +255,4 @@ func (s *Store) Grant(node string) (string, error) {
 install -d -m 0711 %[2]q
 install -d -m 0700 -o candor-%[1]s %[3]q
 `, node, s.dir, dir), nil
-}
-
-// CheckRights implements [fleet.Store]. It makes a file with a random name in each folder it asks about, and removes it.
-func (s *Store) CheckRights(ctx context.Context, node string) ([]fleet.RightCheck, error) {
-	if !fleet.ValidNode(node) {
-		return nil, candor.New(candor.CodeInvalidArguments, fmt.Sprintf("%q is not the name of a node", node))
-	}
-	root, err := s.folder(false)
-	if err != nil {
-		return nil, failed("checking the rights of "+node, fleet.Chain{}, err)
-	}
-	own := node
-	if _, err := root.Stat(node); errors.Is(err, fs.ErrNotExist) {
-		own = "." // the first Append makes it
-	}
-	checks := []fleet.RightCheck{try(root, own, "append to a chain of its own", true)}
-	others, err := fs.ReadDir(root.FS(), ".")
-	if err != nil && !errors.Is(err, fs.ErrPermission) { // a node need not be able to list the others
-		return nil, failed("checking the rights of "+node, fleet.Chain{}, err)
-	}
-	for _, other := range others {
-		if other.Name() == node || !other.IsDir() || !fleet.ValidNode(other.Name()) || ctx.Err() != nil {
-			continue
-		}
-		check := try(root, other.Name(), "change the chains of another node", false)
-		if checks = append(checks, check); check.Allowed {
-			break
-		}
-	}
-	return checks, ctx.Err()
-}
-
-func try(root *os.Root, dir, what string, want bool) fleet.RightCheck {
-	name := fmt.Sprintf("%s/.rights-%d.tmp", dir, time.Now().UnixNano())
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	check := fleet.RightCheck{What: what, Allowed: err == nil, Want: want, Detail: "folder " + dir}
-	if err == nil {
-		if err := errors.Join(f.Close(), root.Remove(name)); err != nil {
-			check.Detail = err.Error()
-		}
-	}
-	return check
 }

@@ -324,25 +324,6 @@ func TestMissingFolder(t *testing.T) {
 	}
 }
 
-func TestCheckRightsFindsAnOpenFolder(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := open(t, dir)
-	for _, node := range []string{"a", "b"} {
-		chain := fleet.Chain{Node: node, Name: "c"}
-		if err := s.Append(t.Context(), chain, fleet.Head{}, storetest.MakeLines(chain, fleet.Head{}, 1, 1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	checks, err := s.CheckRights(t.Context(), "a")
-	if err != nil || len(checks) != 2 || !checks[0].OK() || checks[1].OK() {
-		t.Errorf("%+v, %v; want the folder of b to be found writable", checks, err)
-	}
-	if items, _ := os.ReadDir(filepath.Join(dir, "b")); len(items) != 1 {
-		t.Errorf("left behind: %v", items)
-	}
-}
-
 // TestRemovesWholeSegments removes entries as retention does, and verifies what is left together with the record of the removal.
 func TestRemovesWholeSegments(t *testing.T) {
 	t.Parallel()

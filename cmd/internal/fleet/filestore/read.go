@@ -1,178 +1,181 @@
 package filestore
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
+	"github.com/candor-mcp/candor/ledger"
 )
 
-// cursor is a place in a chain up to which its lines were returned.
-//
-// The position of a line is the number of its entry: that of the first entry of its segment, and one more for every line after it. For
-// chains that no honest node has written it only increases.
-type cursor struct {
+// chainEnd is the end of a chain when it was last read: the position of its last line, and its active segment.
+type chainEnd struct {
 	position uint64
-	closed   int         // number of the last closed segment that was read to its end
-	file     os.FileInfo // the segment after it, of which a part was read; nil if none
-	offset   int64       // in file
+	active   os.FileInfo
 }
 
 // Lines implements [fleet.Store].
+//
+// The position of a line is the number of its entry: that of the first entry of its segment, and one more for every line after it. For
+// chains that no honest node has written it only increases.
 func (s *Store) Lines(ctx context.Context, chain fleet.Chain, after uint64) iter.Seq2[fleet.Stored, error] {
 	return func(yield func(fleet.Stored, error) bool) {
 		root, err := s.begin(ctx, chain, false)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				yield(fleet.Stored{}, err)
-			}
-			return
+		if err == nil {
+			err = s.lines(ctx, root, chain, after, func(stored fleet.Stored) bool { return yield(stored, nil) })
 		}
-		r := &chainReader{ctx: ctx, done: s.done, root: root, chain: chain, after: after, yield: yield}
-		if err := r.read(&cursor{}); err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			yield(fleet.Stored{}, failed("reading", chain, err))
 		}
 	}
 }
 
-// chainReader passes the lines of a chain after a cursor to a loop.
-type chainReader struct {
-	ctx     context.Context //nolint:containedctx // of one call
-	done    <-chan struct{} // closed with the store
-	root    *os.Root
-	chain   fleet.Chain
-	after   uint64 // lines up to this position are skipped
-	yield   func(fleet.Stored, error) bool
-	stopped bool  // yield has returned false
-	err     error // why the reader stopped
+func (s *Store) lines(ctx context.Context, root *os.Root, chain fleet.Chain, after uint64, yield func(fleet.Stored) bool) error {
+	now, err := root.Stat(activeName(chain))
+	if err == nil && s.isEnd(chain, after, now) {
+		return nil
+	}
+	in := segment.NewStream(root.FS(), folder(chain))
+	defer in.Close() //nolint:errcheck // only read
+	if err := in.SkipTo(after+1, seqOf); err != nil {
+		return err
+	}
+	for position := uint64(0); ; {
+		line, err := in.Next()
+		if errors.Is(err, io.EOF) { // half a line at the end is being written, or was left by a crash
+			s.mu.Lock()
+			s.read[chain] = chainEnd{position, now}
+			s.mu.Unlock()
+			return nil
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		position++
+		if line.First {
+			if seq, err := seqOf(line.Bytes); err == nil {
+				position = max(position, seq)
+			}
+		}
+		if position > after && !yield(fleet.Stored{Chain: chain, Position: position, Line: line.Bytes}) {
+			return nil
+		}
+	}
 }
 
-// read reads from the cursor to the present end and moves the cursor. A segment that is closed meanwhile is read under its new name.
-func (r *chainReader) read(at *cursor) error {
-	for {
-		files, err := segments(r.root, r.chain)
-		if errors.Is(err, fs.ErrNotExist) {
+// isEnd reports whether a position was the end of a chain and no line follows it now.
+func (s *Store) isEnd(chain fleet.Chain, position uint64, now os.FileInfo) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := s.read[chain]
+	return end.active != nil && end.position == position && os.SameFile(end.active, now) && end.active.Size() == now.Size()
+}
+
+// seqOf returns the number of the entry in a line.
+func seqOf(line []byte) (uint64, error) {
+	entry, err := ledger.ParseLine(line)
+	return entry.Seq, err
+}
+
+// openRegular opens a file. Opening a pipe would block.
+func openRegular(root *os.Root, name string, flag int) (*os.File, error) {
+	info, err := root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.OpenFile(name, flag, 0)
+}
+
+// lastHead returns the head of a chain from its last whole line.
+func lastHead(root *os.Root, chain fleet.Chain) (fleet.Head, error) {
+	files, err := segments(root, chain)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fleet.Head{}, nil
+	}
+	if err != nil {
+		return fleet.Head{}, err
+	}
+	line, err := lastLine(root, activeName(chain))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fleet.Head{}, err
+	}
+	if n := len(files.closed); len(line) == 0 && n > 0 { // the process ended between closing a segment and beginning the next
+		if last := files.closed[n-1]; last.Packed {
+			line, err = lastPacked(root, last)
+		} else {
+			line, err = lastLine(root, last.Name)
+		}
+		if err != nil {
+			return fleet.Head{}, err
+		}
+	}
+	if len(line) == 0 {
+		return fleet.Head{}, nil
+	}
+	return fleet.HeadOf(chain, line)
+}
+
+// lastLine returns the last whole line of a file, or nothing.
+func lastLine(root *os.Root, name string) ([]byte, error) {
+	f, err := openRegular(root, name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	for length := int64(64 << 10); ; length *= 8 {
+		from := max(0, info.Size()-length)
+		tail := make([]byte, info.Size()-from)
+		if _, err := f.ReadAt(tail, from); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		tail = tail[:bytes.LastIndexByte(tail, '\n')+1]
+		begin := bytes.LastIndexByte(bytes.TrimSuffix(tail, []byte("\n")), '\n') + 1
+		if begin > 0 || from == 0 || length > 2*format.MaxLine {
+			return bytes.TrimSuffix(tail[begin:], []byte("\n")), nil
+		}
+	}
+}
+
+// lastPacked returns the last line of a compressed segment.
+func lastPacked(root *os.Root, file segment.File) (last []byte, err error) {
+	err = eachLine(root, file, func(line []byte) error {
+		last = append(last[:0], line...)
+		return nil
+	})
+	return last, err
+}
+
+// eachLine calls use with the whole lines of a segment.
+func eachLine(root *os.Root, file segment.File, use func(line []byte) error) error {
+	in, err := segment.OpenFile(root.FS(), file.Name, file.Packed)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // only read
+	for lines := segment.NewLineBuffer(in, 64<<10); ; {
+		line, _, err := lines.Next()
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {
-			files, err = r.skip(at, files)
+			err = use(line)
 		}
-		for _, file := range files.closed {
-			if err != nil {
-				break
-			}
-			if err = r.closed(at, file); err == nil && r.stopped {
-				return nil
-			}
-		}
-		more := false
-		if err == nil {
-			more, err = r.active(at)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // a segment was compressed or removed since it was listed
-		}
-		if err != nil || r.stopped || !more {
-			return err
-		}
-	}
-}
-
-// skip returns the files that have lines after the cursor.
-func (r *chainReader) skip(at *cursor, files segmentFiles) (segmentFiles, error) {
-	for len(files.closed) > 0 && files.closed[0].number <= at.closed {
-		files.closed = files.closed[1:]
-	}
-	for at.position == 0 && len(files.closed) > 1 { // nothing was read yet
-		first, err := firstNumber(r.root, files.closed[1])
-		if err != nil {
-			return files, err
-		}
-		if first == 0 || first-1 > r.after {
-			break
-		}
-		at.closed = files.closed[0].number
-		files.closed = files.closed[1:]
-	}
-	return files, nil
-}
-
-// closed reads a closed segment from the cursor on.
-func (r *chainReader) closed(at *cursor, file closedSegment) error {
-	f, err := openRegular(r.root, file.name, os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	if err := r.segment(at, file, f); err != nil || r.stopped {
-		return err
-	}
-	at.closed, at.file, at.offset = file.number, nil, 0
-	return nil
-}
-
-// active reads the active segment. It reports whether another segment was closed meanwhile, which has to be read first.
-func (r *chainReader) active(at *cursor) (more bool, err error) {
-	file := closedSegment{name: activeName(r.chain)}
-	f, err := openRegular(r.root, file.name, os.O_RDONLY)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	if f != nil {
-		defer f.Close() //nolint:errcheck // only read
-	}
-	files, listErr := segments(r.root, r.chain)
-	if listErr != nil || files.newest() > at.closed {
-		return listErr == nil, listErr
-	}
-	if f == nil {
-		return false, nil
-	}
-	return false, r.segment(at, file, f)
-}
-
-// segment reads an open file from the cursor on.
-func (r *chainReader) segment(at *cursor, file closedSegment, f *os.File) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	position, offset := at.position, at.offset
-	if at.file == nil || !os.SameFile(at.file, info) {
-		first, err := firstIn(f, file)
 		if err != nil {
 			return err
 		}
-		offset = 0
-		if first > 0 && (at.file != nil || position == 0 || first > position) {
-			position = first - 1 // also for a file that was rewritten, whose first lines were returned before
-		}
 	}
-	at.file, at.offset = info, offset
-	skip := max(r.after, at.position)
-	err = linesOf(f, file, offset, func(line []byte, end int64) bool {
-		position++
-		if position > skip && !r.pass(fleet.Stored{Chain: r.chain, Position: position, Line: line}) {
-			return false
-		}
-		at.offset, at.position = end, max(at.position, position)
-		return true
-	})
-	return errors.Join(err, r.err)
-}
-
-func (r *chainReader) pass(stored fleet.Stored) bool {
-	select {
-	case <-r.done:
-		r.err = errClosed
-	default:
-		r.err = r.ctx.Err()
-	}
-	if r.err == nil && !r.yield(stored, nil) {
-		r.stopped = true
-	}
-	return r.err == nil && !r.stopped
 }

@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/segment"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -17,24 +20,23 @@ import (
 // is only partly removed is written again.
 func (s *Store) Remove(ctx context.Context, chain fleet.Chain, through uint64) error {
 	root, err := s.begin(ctx, chain, false)
+	if err == nil {
+		_, err = root.Stat(folder(chain))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return err
-	}
-	if _, err := root.Stat(folder(chain)); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	state, unlock, err := s.lockChain(ctx, root, chain)
-	if err != nil {
 		return failed("removing entries of", chain, err)
 	}
-	if err = state.refresh(root, chain); err == nil {
-		err = remove(ctx, root, chain, min(through, max(state.head.Seq, 1)-1))
+	err = s.locked(ctx, root, chain, func(state *chainState) error {
+		if err := state.refresh(root, chain); err != nil {
+			return err
+		}
 		state.known = false
-	}
-	return failed("removing entries of", chain, errors.Join(err, unlock()))
+		return remove(ctx, root, chain, min(through, max(state.head.Seq, 1)-1))
+	})
+	return failed("removing entries of", chain, err)
 }
 
 func remove(ctx context.Context, root *os.Root, chain fleet.Chain, through uint64) error {
@@ -44,28 +46,20 @@ func remove(ctx context.Context, root *os.Root, chain fleet.Chain, through uint6
 	}
 	list := files.closed
 	if files.active != nil {
-		list = append(list, closedSegment{name: activeName(chain)})
+		list = append(list, segment.File{Name: activeName(chain)})
 	}
 	for i, file := range list {
-		if err := ctx.Err(); err != nil {
+		first, err := firstSeq(root, file)
+		if err = errors.Join(err, ctx.Err()); err != nil || first == 0 || first > through {
 			return err
 		}
-		first, err := firstNumber(root, file)
-		if err != nil {
-			return err
-		}
-		if first == 0 || first > through {
-			return nil
-		}
-		whole := false
+		next := uint64(0)
 		if i+1 < len(list) {
-			next, err := firstNumber(root, list[i+1])
-			if err != nil {
+			if next, err = firstSeq(root, list[i+1]); err != nil {
 				return err
 			}
-			whole = next > 0 && next <= through+1
 		}
-		if !whole {
+		if next == 0 || next > through+1 {
 			return cut(root, chain, file, through)
 		}
 		if err := removeSegment(root, chain, file); err != nil {
@@ -75,9 +69,26 @@ func remove(ctx context.Context, root *os.Root, chain fleet.Chain, through uint6
 	return nil
 }
 
-// removeSegment removes a closed segment in both its forms. The oldest is gone durably before the next one is removed.
-func removeSegment(root *os.Root, chain fleet.Chain, file closedSegment) error {
-	for _, name := range []string{closedName(chain, file.number), closedName(chain, file.number) + packedEnd} {
+// firstSeq returns the number of the first entry of a segment, or 0 if its first line is not an entry.
+func firstSeq(root *os.Root, file segment.File) (uint64, error) {
+	line, err := segment.FirstLine(root.FS(), file)
+	if errors.Is(err, io.EOF) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	seq, err := seqOf(line)
+	if err != nil {
+		return 0, nil //nolint:nilerr // it is kept
+	}
+	return seq, nil
+}
+
+// removeSegment removes a closed segment in both its forms. The removal is durable before the next segment is removed.
+func removeSegment(root *os.Root, chain fleet.Chain, file segment.File) error {
+	plain := folder(chain) + "/" + format.ClosedSegment(file.Number)
+	for _, name := range []string{plain, plain + format.GzipSuffix} {
 		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -86,9 +97,9 @@ func removeSegment(root *os.Root, chain fleet.Chain, file closedSegment) error {
 }
 
 // cut writes a segment again without its entries up to a number. Lines that are not entries stay.
-func cut(root *os.Root, chain fleet.Chain, file closedSegment, through uint64) error {
-	if file.packed {
-		return fmt.Errorf("%s is compressed and can only be removed as a whole", file.name)
+func cut(root *os.Root, chain fleet.Chain, file segment.File, through uint64) error {
+	if file.Packed {
+		return fmt.Errorf("%s is compressed and can only be removed as a whole", file.Name)
 	}
 	temporary := folder(chain) + "/cut.tmp"
 	out, err := root.OpenFile(temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -96,19 +107,19 @@ func cut(root *os.Root, chain fleet.Chain, file closedSegment, through uint64) e
 		return err
 	}
 	buffered := bufio.NewWriterSize(out, 64<<10)
-	err = eachLine(root, file, func(line []byte, _ int64) bool {
+	err = eachLine(root, file, func(line []byte) error {
 		if entry, err := ledger.ParseLine(line); err == nil && entry.Seq <= through && entry.In(chain.Name) {
-			return true
+			return nil
 		}
-		_, _ = buffered.Write(line) // Flush returns the error
-		return buffered.WriteByte('\n') == nil
+		_, _ = buffered.Write(line) // WriteByte returns the error
+		return buffered.WriteByte('\n')
 	})
 	err = errors.Join(err, buffered.Flush())
 	if err == nil {
 		err = durable.SyncData(out)
 	}
 	if err = errors.Join(err, out.Close()); err == nil {
-		err = root.Rename(temporary, file.name)
+		err = root.Rename(temporary, file.Name)
 	}
 	if err != nil {
 		return errors.Join(err, root.Remove(temporary))

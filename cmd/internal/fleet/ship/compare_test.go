@@ -2,7 +2,6 @@ package ship
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,8 +12,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/verify"
 )
 
 // shippedOnce ships a few entries of one chain and returns its name.
@@ -28,30 +27,30 @@ func shippedOnce(t *testing.T, dir string, store fleet.Store, n int) string {
 
 func TestAForkedChainIsNotShipped(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	chain := shippedOnce(t, dir, store, 20)
 	forged := []byte(strings.Replace(string(stored(t, store, chain)[9]), `"tool":"t"`, `"tool":"u"`, 1))
 	forged = rehash(forged)
-	store.Edit(fleet.Chain{Node: "n", Name: chain}, func(lines [][]byte) [][]byte { return append(lines[:9], forged) })
+	store.edit(t, chain, append(stored(t, store, chain)[:9], forged))
 	r := start(t, dir, store, "", ledger.Options{})
-	eventually(t, "the fork is found", func() bool { return r.shipper.Stats().Problems[chain] != "" })
+	wait.Until(t, "the fork is found", func() bool { return r.shipper.Stats().Problems[chain] != "" })
 	own := r.append(1).Chain
-	eventually(t, "the problem is recorded", func() bool { return bytes.Contains(bytes.Join(local(t, dir, own), nil), []byte(`"shipping":{`)) })
-	eventually(t, "the other chain is shipped", func() bool { return len(stored(t, store, own)) >= 2 })
+	wait.Until(t, "the problem is recorded", func() bool { return bytes.Contains(bytes.Join(local(t, dir, own), nil), []byte(`"shipping":{`)) })
+	wait.Until(t, "the other chain is shipped", func() bool { return len(stored(t, store, own)) >= 2 })
 	if !strings.Contains(r.log.String(), "entry=10") || !strings.Contains(r.log.String(), chain) {
 		t.Errorf("log:\n%s", r.log)
 	}
 	if got := stored(t, store, chain); len(got) != 10 {
 		t.Errorf("the store has %d lines of the forked chain", len(got))
 	}
-	eventually(t, "the folder notes nothing of the fork as shipped", func() bool { return r.shipper.readCursor(chain).Seq == 0 })
+	wait.Until(t, "the folder notes nothing of the fork as shipped", func() bool { return r.shipper.readCursor(chain).Seq == 0 })
 }
 
 // TestAnEntryOfAnotherWriterConfirmsNothing has a second process with the same chain, as a copy of a running machine has.
 func TestAnEntryOfAnotherWriterConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"both", "quorum"} {
-		dir, store := t.TempDir(), newStore()
+		dir, store := t.TempDir(), newStore(t)
 		r := start(t, dir, store, "ack="+mode, ledger.Options{})
 		chain := fleet.Chain{Node: "n", Name: r.append(5).Chain}
 		head, err := store.Head(t.Context(), chain)
@@ -66,7 +65,7 @@ func TestAnEntryOfAnotherWriterConfirmsNothing(t *testing.T) {
 		if candor.CodeOf(err) != candor.CodeLedgerFailed {
 			t.Errorf("%s: entry %d was acknowledged (%v), and the store has another one", mode, receipt.Seq, err)
 		}
-		eventually(t, "the fork is found", func() bool { return r.shipper.Stats().Problems[chain.Name] != "" })
+		wait.Until(t, "the fork is found", func() bool { return r.shipper.Stats().Problems[chain.Name] != "" })
 		_ = r.ledger.Close()
 		if _, err := r.shipper.Close(cancelled()); err != nil {
 			t.Error(err)
@@ -101,14 +100,14 @@ func rehash(line []byte) []byte {
 
 func TestAFolderThatWasSetBackIsFound(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	r := start(t, dir, store, "", ledger.Options{})
 	r.append(5)
 	old := copyOf(t, dir)
 	chain := r.append(5).Chain
 	r.close()
 	r = start(t, old, store, "", ledger.Options{})
-	eventually(t, "the longer copy is found", func() bool { return strings.Contains(r.shipper.Stats().Problems[chain], "set back") })
+	wait.Until(t, "the longer copy is found", func() bool { return strings.Contains(r.shipper.Stats().Problems[chain], "set back") })
 	if len(stored(t, store, chain)) != len(local(t, dir, chain)) {
 		t.Error("the store was changed")
 	}
@@ -116,11 +115,11 @@ func TestAFolderThatWasSetBackIsFound(t *testing.T) {
 
 func TestEntriesThatTheStoreLostAreShippedAgain(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	chain := shippedOnce(t, dir, store, 20)
-	store.Edit(fleet.Chain{Node: "n", Name: chain}, func(lines [][]byte) [][]byte { return lines[:5] })
+	store.edit(t, chain, stored(t, store, chain)[:5])
 	r := start(t, dir, store, "", ledger.Options{})
-	eventually(t, "the chain is whole again", func() bool { return len(stored(t, store, chain)) == len(local(t, dir, chain)) })
+	wait.Until(t, "the chain is whole again", func() bool { return len(stored(t, store, chain)) == len(local(t, dir, chain)) })
 	if s := r.shipper.Stats(); s.Lost == 0 || !strings.Contains(r.log.String(), "the store lost entries it had acknowledged") {
 		t.Errorf("stats %+v, log:\n%s", s, r.log)
 	}
@@ -128,83 +127,10 @@ func TestEntriesThatTheStoreLostAreShippedAgain(t *testing.T) {
 	same(t, dir, store)
 }
 
-func TestQuorumRestoresWhatAPowerCutRemoved(t *testing.T) {
-	t.Parallel()
-	dir, store := t.TempDir(), newStore()
-	r := start(t, dir, store, "ack=quorum", ledger.Options{})
-	chain := r.append(50).Chain
-	cut := copyOf(t, dir)
-	r.close()
-	file := filepath.Join(cut, chain, "audit-log.jsonl")
-	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, whole[:len(whole)/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	head, _ := store.Head(t.Context(), fleet.Chain{Node: "n", Name: chain})
-	r = start(t, cut, store, "ack=quorum", ledger.Options{})
-	r.append(1)
-	r.close()
-	if got := local(t, cut, chain); uint64(len(got)) != head.Seq {
-		t.Errorf("%d of %d entries are back", len(got), head.Seq)
-	}
-	same(t, cut, store)
-	if report, err := verify.Dir(t.Context(), cut, verify.Options{}); err != nil || !report.OK {
-		t.Errorf("verify: %+v, %v", report, err)
-	}
-}
-
-// TestEveryModeRestoresWhatQuorumLost opens a folder after a power cut with another mode, and with another store.
-func TestEveryModeRestoresWhatQuorumLost(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"local", "both"} {
-		dir, store := t.TempDir(), newStore()
-		r := start(t, dir, store, "ack=quorum", ledger.Options{})
-		chain := r.append(50).Chain
-		cut := copyOf(t, dir)
-		r.close()
-		if err := os.Truncate(filepath.Join(cut, chain, "audit-log.jsonl"), 5000); err != nil {
-			t.Fatal(err)
-		}
-		c := configOf(cut, newStore(), "", io.Discard)
-		c.At.URL.Host = "new-store"
-		if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "nats://store") {
-			t.Errorf("another store: %v", err)
-		}
-		plain, err := ledger.Open(cut, ledger.Options{})
-		if err == nil {
-			_ = plain.Close()
-			t.Fatal("opened without the store")
-		}
-		s, err := Start(t.Context(), configOf(cut, store, "ack="+mode, io.Discard))
-		if err != nil {
-			t.Fatal(err)
-		}
-		store.set(away, nil)
-		if _, err := ledger.Open(cut, s.Options(ledger.Options{})); err == nil || !strings.Contains(errors.Unwrap(err).Error(), "start again when") {
-			t.Fatalf("opened while the store is away: %v", err)
-		}
-		_, _ = s.Close(cancelled())
-		store.set(nil, nil)
-		r = start(t, cut, store, "ack="+mode, ledger.Options{})
-		r.append(1)
-		r.close()
-		head, _ := store.Head(t.Context(), fleet.Chain{Node: "n", Name: chain})
-		if got := local(t, cut, chain); uint64(len(got)) != head.Seq {
-			t.Errorf("%s: %d of %d entries are back", mode, len(got), head.Seq)
-		}
-		if report, err := verify.Dir(t.Context(), cut, verify.Options{}); err != nil || !report.OK {
-			t.Errorf("verify: %+v, %v", report, err)
-		}
-	}
-}
-
 // TestLocalRecoversItsOwnChainsWithoutTheStore recovers a chain that was synced, while the store is away.
 func TestLocalRecoversItsOwnChainsWithoutTheStore(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	r := start(t, dir, store, "", ledger.Options{})
 	r.append(5)
 	killed := copyOf(t, dir)
@@ -216,7 +142,7 @@ func TestLocalRecoversItsOwnChainsWithoutTheStore(t *testing.T) {
 
 func TestADamagedLineIsNotShipped(t *testing.T) {
 	t.Parallel()
-	store := newStore()
+	store := newStore(t)
 	dir, chain := written(t, 10)
 	file := filepath.Join(dir, chain, "audit-log.jsonl")
 	text, err := os.ReadFile(file)
@@ -232,7 +158,7 @@ func TestADamagedLineIsNotShipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the damage is found", func() bool { return strings.Contains(s.Stats().Problems[chain], "entry 6") })
+	wait.Until(t, "the damage is found", func() bool { return strings.Contains(s.Stats().Problems[chain], "entry 6") })
 	if got := stored(t, store, chain); len(got) != 5 {
 		t.Errorf("the store has %d lines, want the 5 before the damage", len(got))
 	}
@@ -243,7 +169,7 @@ func TestADamagedLineIsNotShipped(t *testing.T) {
 
 func TestRetentionKeepsWhatTheStoreDoesNotHave(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	store.set(away, nil)
 	r := start(t, dir, store, "", ledger.Options{MaxSegmentBytes: 4 << 10})
 	own := r.append(200).Chain
@@ -258,11 +184,11 @@ func TestRetentionKeepsWhatTheStoreDoesNotHave(t *testing.T) {
 		t.Errorf("%d segments would be removed", n)
 	}
 	store.set(nil, nil)
-	eventually(t, "shipped segments may be removed", func() bool { return pruned() > 5 })
+	wait.Until(t, "shipped segments may be removed", func() bool { return pruned() > 5 })
 	if _, err := ledger.Prune(t.Context(), dir, ledger.Options{RetainBytes: 1}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the chain that records the removal is shipped", func() bool {
+	wait.Until(t, "the chain that records the removal is shipped", func() bool {
 		return !slices.ContainsFunc(chainsOf(t, dir), func(name string) bool { return name != own && len(stored(t, store, name)) < len(local(t, dir, name)) })
 	})
 	r.close()
@@ -285,7 +211,7 @@ func TestChainsThatWerePrunedBeforeAreNoProblem(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(dir, pruned, "audit-log.*")); len(files) > 0 || !slices.Contains(chainsOf(t, dir), pruned) {
 		t.Fatalf("%v is left of chain %s", files, pruned)
 	}
-	store := newStore()
+	store := newStore(t)
 	for range 2 {
 		r := start(t, dir, store, "", ledger.Options{})
 		r.append(3)
@@ -302,14 +228,14 @@ func TestChainsThatWerePrunedBeforeAreNoProblem(t *testing.T) {
 
 func TestAFolderBelongsToOneNode(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	chain := shippedOnce(t, dir, store, 3)
 	c := configOf(dir, store, "", io.Discard)
 	c.At.Node = "other"
 	if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "node=n") {
 		t.Errorf("another node: %v", err)
 	}
-	c = configOf(dir, newStore(), "", io.Discard)
+	c = configOf(dir, newStore(t), "", io.Discard)
 	c.At.URL.Host = "new-store"
 	s, err := Start(t.Context(), c)
 	if err != nil {
@@ -322,57 +248,6 @@ func TestAFolderBelongsToOneNode(t *testing.T) {
 	if _, err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestStoresDifferInTheirParameters ships to two stores whose URLs differ only there, as those of PostgreSQL may.
-func TestStoresDifferInTheirParameters(t *testing.T) {
-	t.Parallel()
-	dir, one, two := t.TempDir(), newStore(), newStore()
-	r := start(t, dir, one, "host=db1", ledger.Options{})
-	chain := r.append(3).Chain
-	r.close()
-	stale, err := os.ReadFile(filepath.Join(dir, chain, cursorFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	two.set(away, nil)
-	c := configOf(dir, two, "host=db2", io.Discard)
-	s, err := Start(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(cancelled()) //nolint:errcheck // nothing is shipped
-	if at := s.readCursor(chain); at.Seq != 0 {
-		t.Errorf("%+v is noted for the new store", at)
-	}
-	if err := os.WriteFile(filepath.Join(dir, chain, cursorFile), stale, 0o600); err != nil { // by a process that still uses the old one
-		t.Fatal(err)
-	}
-	if at := s.readCursor(chain); at.Seq != 0 {
-		t.Errorf("%+v of the old store counts for the new one", at)
-	}
-	if p, err := ledger.Prunable(dir, ledger.Options{RetainBytes: 1}); err != nil || len(p.Removed) > 0 {
-		t.Errorf("%+v may be removed, %v", p.Removed, err)
-	}
-}
-
-// TestAnotherURLOfTheSameStore restores what quorum lost although the URL has changed.
-func TestAnotherURLOfTheSameStore(t *testing.T) {
-	t.Parallel()
-	dir, store := t.TempDir(), newStore()
-	r := start(t, dir, store, "ack=quorum", ledger.Options{})
-	chain := r.append(50).Chain
-	eventually(t, "the folder notes what was shipped", func() bool { return r.shipper.readCursor(chain).Seq > 40 })
-	cut := copyOf(t, dir)
-	r.close()
-	if err := os.Truncate(filepath.Join(cut, chain, "audit-log.jsonl"), 5000); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Start(t.Context(), configOf(cut, newStore(), "ack=quorum&host=new", io.Discard)); err == nil {
-		t.Error("another store was accepted")
-	}
-	start(t, cut, store, "ack=quorum&host=same", ledger.Options{}).close()
-	same(t, cut, store)
 }
 
 func TestLocateReadsFoldersAndStores(t *testing.T) {

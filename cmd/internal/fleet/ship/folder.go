@@ -1,30 +1,18 @@
 package ship
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"log/slog"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/internal/filelock"
-	"github.com/candor-mcp/candor/ledger"
-)
-
-// The files of a shipped folder, see spec/ledger.md.
-const (
-	markFile   = "shipping"
-	lockFile   = "shipping.lock" // in the folder of the ledger, and in that of each chain
-	cursorFile = "shipped"
-	unsynced   = "unsynced" // the chain was written in the mode quorum
-	maxFile    = 4 << 10
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
 // mark is the content of the file that makes retention wait for shipping.
@@ -45,7 +33,7 @@ type cursor struct {
 func (s *Shipper) mark() error {
 	want := mark{Store: s.config.At.String(), ID: s.config.At.ID(), Node: s.config.At.Node}
 	var have mark
-	err := s.readJSON(markFile, &have)
+	err := s.readJSON(format.ShippingFile, &have)
 	switch {
 	case err == nil && have == want:
 		return nil
@@ -55,14 +43,11 @@ func (s *Shipper) mark() error {
 	case err == nil:
 		s.config.Log.Warn("the ledger was shipped to another store, and is now shipped from its beginning", slog.String("before", have.Store), slog.String("now", want.Store))
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("reading %s: %w", markFile, err)
+		return fmt.Errorf("reading %s: %w", format.ShippingFile, err)
 	}
 	names, err := s.reader.Chains()
 	for _, name := range names {
-		if have.Store != "" && s.needsStore(name) {
-			return fmt.Errorf("chain %s was acknowledged by the store %s, which may have entries that are missing here (hint: start once with the URL that was used then)", name, have.Store)
-		}
-		if gone := s.root.Remove(name + "/" + cursorFile); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		if gone := s.root.Remove(name + "/" + format.ShippedFile); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
 	}
@@ -71,7 +56,7 @@ func (s *Shipper) mark() error {
 	}
 	text, err := json.Marshal(want)
 	if err == nil {
-		err = durable.WriteFile(s.root, markFile, append(text, '\n'), 0o600)
+		err = durable.WriteFile(s.root, format.ShippingFile, append(text, '\n'), 0o600)
 	}
 	return err
 }
@@ -81,8 +66,8 @@ func (s *Shipper) readJSON(name string, to any) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return fmt.Errorf("%s: not a file of at most %d bytes", name, maxFile)
+	if !info.Mode().IsRegular() || info.Size() > format.MaxKeyFile {
+		return fmt.Errorf("%s: not a file of at most %d bytes", name, format.MaxKeyFile)
 	}
 	b, err := s.root.ReadFile(name)
 	if err != nil {
@@ -91,16 +76,16 @@ func (s *Shipper) readJSON(name string, to any) error {
 	return json.Unmarshal(b, to)
 }
 
-// readCursor returns what the store has acknowledged, as noted in the folder; nothing if that is unknown.
+// readCursor returns the last acknowledged entry as noted in the folder, or nothing if that is unknown.
 func (s *Shipper) readCursor(chain string) cursor {
 	var at cursor
-	if s.readJSON(chain+"/"+cursorFile, &at) != nil || at.ID != s.config.At.ID() { // another process may still ship to an earlier store
+	if s.readJSON(chain+"/"+format.ShippedFile, &at) != nil || at.ID != s.config.At.ID() { // another process may still ship to an earlier store
 		return cursor{}
 	}
 	return at
 }
 
-// writeCursors notes what the store has acknowledged since the last call. The files are replaced but not synced: after a power cut an older
+// writeCursors notes the entries that the store has acknowledged since the last call. The files are replaced but not synced: after a power cut an older
 // one only makes retention wait.
 func (s *Shipper) writeCursors() {
 	s.mu.Lock()
@@ -123,7 +108,7 @@ func (s *Shipper) writeCursor(chain string, at cursor) error {
 	if err != nil {
 		return err
 	}
-	name := chain + "/" + cursorFile
+	name := chain + "/" + format.ShippedFile
 	aside := fmt.Sprintf("%s.%d.tmp", name, os.Getpid())
 	if err := s.root.WriteFile(aside, append(text, '\n'), 0o600); err != nil {
 		return err
@@ -153,7 +138,7 @@ func (s *Shipper) watch() {
 // look updates the state of all chains, and ships those of other processes if no other process does.
 func (s *Shipper) look() {
 	if !s.ships() {
-		if lock, err := filelock.Open(s.root, lockFile); err == nil {
+		if lock, err := filelock.Open(s.root, format.ShippingLock); err == nil {
 			s.mu.Lock()
 			s.lock = lock
 			s.mu.Unlock()
@@ -233,94 +218,9 @@ func (s *Shipper) size(chain string) (total int64) {
 		return 0
 	}
 	for _, f := range files {
-		if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), "audit-log.") {
+		if info, err := f.Info(); err == nil && strings.HasPrefix(f.Name(), format.SegmentPrefix) {
 			total += info.Size()
 		}
 	}
 	return total
-}
-
-// needsStore reports whether a chain was written in the mode quorum and has not ended, so that only the earlier store has all of it for
-// certain, and the store of this process is not that one under another URL.
-func (s *Shipper) needsStore(name string) bool {
-	if _, ended, err := s.reader.Durable(name); err != nil || ended || !s.wasUnsynced(name) {
-		return false
-	}
-	var noted cursor
-	if s.readJSON(name+"/"+cursorFile, &noted) != nil {
-		return true
-	}
-	ctx, cancel := context.WithTimeout(s.ctx, s.config.confirm)
-	defer cancel()
-	store, err := s.open(ctx)
-	if err != nil {
-		return true
-	}
-	head, err := store.Head(ctx, fleet.Chain{Node: s.config.At.Node, Name: name})
-	return err != nil || head.Seq == 0 || head.Seq < noted.Seq
-}
-
-// wasUnsynced reports whether a chain was written in the mode quorum. If that is unknown, it was.
-func (s *Shipper) wasUnsynced(chain string) bool {
-	_, err := s.root.Stat(chain + "/" + unsynced)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// missingUnsynced is missing for the modes whose own chains are recovered without the store.
-func (s *Shipper) missingUnsynced(name string, after uint64) iter.Seq2[[]byte, error] {
-	if s.wasUnsynced(name) {
-		return s.missing(name, after)
-	}
-	return func(func([]byte, error) bool) {}
-}
-
-// missing returns the lines of a chain that the store has and this folder does not. It may take as long as the store sends lines.
-func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		ctx, cancel := context.WithCancelCause(s.ctx)
-		defer cancel(nil)
-		silence := time.AfterFunc(operation, func() { cancel(errSilent) })
-		defer silence.Stop()
-		id := fleet.Chain{Node: s.config.At.Node, Name: name}
-		store, err := s.open(ctx)
-		var head fleet.Head
-		if err == nil {
-			head, err = store.Head(ctx, id)
-		}
-		if err != nil {
-			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %s; start again when the store %s can be reached", whyStopped(ctx, err), s.config.At))
-			return
-		}
-		if head.Seq <= after {
-			return
-		}
-		s.config.Log.Warn("entries are restored from the store", slog.String("chain", name), slog.Uint64("from", after+1), slog.Uint64("to", head.Seq))
-		for stored, err := range store.Lines(ctx, id, 0) {
-			if err != nil {
-				yield(nil, errors.New(whyStopped(ctx, err)))
-				return
-			}
-			silence.Reset(operation)
-			if l, err := ledger.ParseLine(stored.Line); err != nil || l.Seq != after+1 {
-				continue
-			}
-			if after++; !yield(stored.Line, nil) {
-				return
-			}
-		}
-		if ctx.Err() != nil { // not all lines were read
-			yield(nil, errors.New(whyStopped(ctx, nil)))
-		}
-	}
-}
-
-// errSilent ends the restoring of lines.
-var errSilent = fmt.Errorf("the store sent nothing for %v", operation)
-
-// whyStopped returns the reason of an error of the store: if ctx has ended, why it has.
-func whyStopped(ctx context.Context, err error) string {
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return fleet.Reason(err)
 }

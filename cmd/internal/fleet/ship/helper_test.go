@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -16,13 +17,15 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/cmd/internal/fleet/memstore"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// faulty is a store in memory whose requests can fail before and after they take effect.
+// faulty is a store in a folder; its requests can fail before and after they take effect.
 type faulty struct {
-	*memstore.Store
+	fleet.Store
+	dir     string
 	mu      sync.Mutex
 	before  func() error // guarded by mu, as the others
 	after   func() error
@@ -30,8 +33,28 @@ type faulty struct {
 	asked   int // for durable
 }
 
-func newStore() *faulty {
-	return &faulty{Store: memstore.New(), durable: fleet.Durability{Replicas: 3, Synced: true, Quorum: true}}
+func newStore(t testing.TB) *faulty {
+	t.Helper()
+	dir := t.TempDir()
+	store := filestore.Open(dir)
+	t.Cleanup(func() { _ = store.Close() })
+	return &faulty{Store: store, dir: dir, durable: fleet.Durability{Replicas: 3, Synced: true, Quorum: true}}
+}
+
+// Close leaves the folder open for the next shipper.
+func (f *faulty) Close() error { return nil }
+
+// edit replaces the lines of a chain, as an attacker with access to the store could.
+func (f *faulty) edit(t testing.TB, chain string, lines [][]byte) {
+	t.Helper()
+	dir := filepath.Join(f.dir, "n", chain)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "audit-log.jsonl"), append(bytes.Join(lines, []byte("\n")), '\n'), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // set sets what fails; nil means nothing.
@@ -57,9 +80,6 @@ func (f *faulty) hooks() (before, after func() error) {
 func (f *faulty) Append(ctx context.Context, chain fleet.Chain, at fleet.Head, lines [][]byte) error {
 	before, after := f.hooks()
 	if err := before(); err != nil {
-		return err
-	}
-	if _, err := fleet.CheckLines(chain, at, lines); err != nil {
 		return err
 	}
 	if err := f.Store.Append(ctx, chain, at, lines); err != nil {
@@ -91,7 +111,7 @@ func (f *faulty) promise(t *testing.T, d fleet.Durability) {
 	f.durable = d
 	before := f.asked
 	f.mu.Unlock()
-	eventually(t, "the shipper asks again", func() bool {
+	wait.Until(t, "the shipper asks again", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return f.asked > before+1 // so it has handled one answer
@@ -198,17 +218,6 @@ func (r *rig) close() {
 	if err != nil || waiting > 0 {
 		r.t.Errorf("%d entries wait, %v; log:\n%s", waiting, err, r.log)
 	}
-}
-
-// eventually waits for a condition.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if is() {
-			return
-		}
-	}
-	t.Fatalf("timed out: %s", what)
 }
 
 // local returns the lines of a chain in a folder.

@@ -1,10 +1,8 @@
 package ship
 
 import (
-	"fmt"
-	"net/url"
-
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
 )
 
 // Locate returns the folder of a ledger that is given by a folder, the URL of a store, or nothing, and the location of the store it is
@@ -25,22 +23,10 @@ func Locate(named string, fallback func() (string, error)) (dir string, at *flee
 	if location.Dir != "" {
 		return location.Dir, &location, nil
 	}
-	if location.URL.Scheme == "file" {
-		dir, err := folderOf(location.URL)
+	if location.URL.Scheme == filestore.Scheme {
+		dir, err := filestore.Folder(location.URL)
 		return dir, nil, err
 	}
 	dir, err = fallback()
 	return dir, &location, err
-}
-
-// folderOf returns the folder of a file: URL.
-func folderOf(u *url.URL) (string, error) {
-	dir := u.Opaque
-	if dir == "" {
-		dir = u.Path
-	}
-	if dir, err := url.PathUnescape(dir); err == nil && dir != "" && u.Host == "" {
-		return dir, nil
-	}
-	return "", fmt.Errorf("%s does not name a folder (hint: file:DIR or file:///DIR)", u.Redacted())
 }

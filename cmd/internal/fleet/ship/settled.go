@@ -8,16 +8,15 @@ import (
 	"os"
 	"strconv"
 	"strings"
-)
 
-// activeFile is the segment of a chain that is being written.
-const activeFile = "audit-log.jsonl"
+	"github.com/candor-mcp/candor/internal/segment/format"
+)
 
 // maxHead is more than the members of a line up to its number take.
 const maxHead = 512
 
 // settled is the folder of the ledger for the reader of one chain, in which the active segment ends with the last durable entry. What follows
-// may be taken back and written anew: a writer whose disk is full does so. A line that was read before that would be shipped although the
+// may be removed and written again, as when the disk is full. A line that was read before that would be shipped although the
 // ledger does not have it.
 type settled struct {
 	fs.FS
@@ -27,7 +26,7 @@ type settled struct {
 // Open implements [fs.FS].
 func (s settled) Open(name string) (fs.File, error) {
 	f, err := s.FS.Open(name)
-	if err != nil || !strings.HasSuffix(name, "/"+activeFile) {
+	if err != nil || !strings.HasSuffix(name, "/"+format.ActiveSegment) {
 		return f, err
 	}
 	at, ok := f.(io.ReaderAt)
@@ -51,7 +50,7 @@ type settledFile struct {
 	in     settled
 	offset int64
 	seq    uint64 // of the line at offset; 0 before the first line was found
-	free   bool   // what is left of the file does not change any more, or its first line is damaged
+	free   bool   // the rest of the file does not change any more, or its first line is damaged
 }
 
 // Read implements [io.Reader].
@@ -60,7 +59,7 @@ func (f *settledFile) Read(b []byte) (int, error) {
 	if n > 0 || f.free || err != nil && !errors.Is(err, io.EOF) {
 		return n, err
 	}
-	// The reader goes on with the next segment when this one is not the active one any more, so all of it has to be returned then.
+	// The reader continues with the next segment when this one is not the active one any more, so all of it has to be returned then.
 	if f.free, err = f.complete(); err != nil {
 		return 0, err
 	}
@@ -122,7 +121,7 @@ func (f *settledFile) first() error {
 	return nil
 }
 
-// numberOf returns the number of the entry whose line begins with head.
+// numberOf returns the number of the entry in a line that begins with head.
 func numberOf(head []byte) (seq uint64, ok bool) {
 	_, rest, _ := bytes.Cut(head, []byte(`","seq":`))
 	digits, _, ok := bytes.Cut(rest, []byte(","))

@@ -1,8 +1,8 @@
 // Package ship copies the lines of a ledger folder to a store while they are written.
 //
-// A [Shipper] ships the chain of its own process entry by entry, and, if it holds the lock for that, the chains of other processes on the
-// same folder, running or not. Only lines that are durable are shipped. Any number of processes may ship the same folder: a store appends
-// a line only after the one before it.
+// A [Shipper] ships the chain of its own process entry by entry, and, if it holds the lock for that, the chains of
+// other processes on the same folder, running or not. Only lines that are durable are shipped. Any number of processes
+// may ship the same folder: a store appends a line only after the one before it.
 package ship
 
 import (
@@ -81,8 +81,8 @@ type Shipper struct {
 	lock    *os.File // held while this process ships the chains of others
 }
 
-// Start prepares a folder for shipping, checks the store as the mode demands, and starts to ship. In mode local a store that is away is
-// only logged. The error is for people and has a hint.
+// Start prepares a folder for shipping, checks the store as the mode demands, and starts to ship. In mode local a store
+// that is away is only logged. The error is for people and has a hint.
 func Start(ctx context.Context, c Config) (*Shipper, error) {
 	c = c.withDefaults()
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
@@ -110,21 +110,11 @@ func Start(ctx context.Context, c Config) (*Shipper, error) {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Backlog <= 0 {
-		c.Backlog = defaultBacklog
-	}
-	if c.poll <= 0 {
-		c.poll = defaultPoll
-	}
-	if c.backoff <= 0 {
-		c.backoff = defaultBackoff
-	}
-	if c.confirm <= 0 {
-		c.confirm = defaultConfirm
-	}
-	if c.recheck <= 0 {
-		c.recheck = defaultRecheck
-	}
+	c.Backlog = cmp.Or(c.Backlog, defaultBacklog)
+	c.poll = cmp.Or(c.poll, defaultPoll)
+	c.backoff = cmp.Or(c.backoff, defaultBackoff)
+	c.confirm = cmp.Or(c.confirm, defaultConfirm)
+	c.recheck = cmp.Or(c.recheck, defaultRecheck)
 	return c
 }
 
@@ -160,7 +150,7 @@ func isTemporary(err error) bool {
 	}
 }
 
-// cause returns the cause of a candor error, whose text is for a peer, or err.
+// cause returns the cause of a candor error, because its text is for a peer, or err.
 func cause(err error) error {
 	var coded *candor.Error
 	if errors.As(err, &coded) && coded.Unwrap() != nil {
@@ -186,19 +176,15 @@ func (s *Shipper) open(ctx context.Context) (fleet.Store, error) {
 
 // Options adds to the options of a ledger in the folder what the mode needs. The ledger is opened with them, and closed before the Shipper.
 func (s *Shipper) Options(o ledger.Options) ledger.Options {
-	o.OnDurable, o.Admit, o.Missing = s.durable, s.admit, s.missingUnsynced
-	switch s.config.At.Mode {
-	case fleet.ModeBoth:
-		o.Confirm = s.confirm
-	case fleet.ModeQuorum:
-		o.Confirm, o.NoSync, o.Missing = s.confirm, true, s.missing
-	case fleet.ModeLocal:
+	o.Shipping.OnDurable, o.Shipping.Admit = s.durable, s.admit
+	if s.config.At.Mode != fleet.ModeLocal {
+		o.Shipping.Confirm = s.confirm
 	}
 	return o
 }
 
-// RecordIn sets the ledger that records what is wrong with copies of chains in the store.
-func (s *Shipper) RecordIn(to ledger.Appender) {
+// RecordIn sets the ledger that records problems with copies of chains in the store.
+func (s *Shipper) RecordIn(to *ledger.Ledger) {
 	s.mu.Lock()
 	s.record = to.Append
 	s.mu.Unlock()
@@ -277,23 +263,23 @@ func (s *Shipper) waiting() (entries uint64, bytes int64, oldest time.Time) {
 }
 
 // confirm waits until the store has an entry.
-func (s *Shipper) confirm(ctx context.Context, r ledger.Receipt) error {
+func (s *Shipper) confirm(ctx context.Context, chain string, seq uint64) error {
 	limit := time.NewTimer(s.config.confirm)
 	defer limit.Stop()
 	for {
 		s.mu.Lock()
-		c := s.chains[r.Chain]
+		c := s.chains[chain]
 		if c == nil {
 			s.mu.Unlock()
-			return fmt.Errorf("chain %s is not shipped", r.Chain)
+			return fmt.Errorf("chain %s is not shipped", chain)
 		}
-		done, problem, changed, last := c.acked >= r.Seq, c.problem, c.changed, s.lastErr
+		done, problem, changed, last := c.acked >= seq, c.problem, c.changed, s.lastErr
 		s.mu.Unlock()
 		switch {
 		case done:
 			return nil
 		case problem != "":
-			return fmt.Errorf("the store does not accept chain %s: %s", r.Chain, problem)
+			return fmt.Errorf("the store does not accept chain %s: %s", chain, problem)
 		}
 		select {
 		case <-changed:
@@ -302,7 +288,7 @@ func (s *Shipper) confirm(ctx context.Context, r ledger.Receipt) error {
 		case <-s.ctx.Done():
 			return errors.New("waiting for the store: the process is ending")
 		case <-limit.C:
-			return fmt.Errorf("the store %s did not confirm entry %d of %s within %v; last error: %s", s.config.At, r.Seq, r.Chain, s.config.confirm, last)
+			return fmt.Errorf("the store %s did not confirm entry %d of %s within %v; last error: %s", s.config.At, seq, chain, s.config.confirm, last)
 		}
 	}
 }
@@ -373,8 +359,8 @@ func (s *Shipper) Stats() Stats {
 	return out
 }
 
-// Close ships what is left, for at most five seconds or until ctx ends, and ends the goroutines. It returns the number of entries that
-// still wait: a later process on the folder ships them.
+// Close ships the rest, for at most five seconds or until ctx ends, and ends the goroutines. It returns the number of
+// entries that still wait: a later process on the folder ships them.
 func (s *Shipper) Close(ctx context.Context) (waiting uint64, err error) {
 	limit := drain
 	s.mu.Lock()
@@ -396,8 +382,8 @@ func (s *Shipper) Close(ctx context.Context) (waiting uint64, err error) {
 	return s.left(), s.release()
 }
 
-// mustShip reports whether entries wait in a chain that this process has to ship: its own one, or, if it ships those of other processes, one
-// that has ended. The caller holds mu.
+// mustShip reports whether entries wait in a chain that this process has to ship: its own one, or, if it ships those of
+// other processes, one that has ended. The caller holds mu.
 func (s *Shipper) mustShip(c *chain) bool {
 	return c.waits() && (c.own || s.lock != nil && c.ended)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
@@ -23,7 +24,7 @@ func TestEveryEntryIsShippedInOrder(t *testing.T) {
 	t.Parallel()
 	for _, mode := range fleet.Modes {
 		t.Run(string(mode), func(t *testing.T) {
-			dir, store := t.TempDir(), newStore()
+			dir, store := t.TempDir(), newStore(t)
 			r := start(t, dir, store, "ack="+string(mode), ledger.Options{MaxSegmentBytes: 16 << 10, Compress: true})
 			var callers sync.WaitGroup
 			for range 8 {
@@ -52,7 +53,7 @@ func TestEveryEntryIsShippedInOrder(t *testing.T) {
 func TestNothingIsLostOrStoredTwiceWhenRequestsFail(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
-		dir, store := t.TempDir(), newStore()
+		dir, store := t.TempDir(), newStore(t)
 		random := rand.New(rand.NewPCG(seed, 1))
 		var mu sync.Mutex
 		fail := func() error {
@@ -77,7 +78,7 @@ func TestNothingIsLostOrStoredTwiceWhenRequestsFail(t *testing.T) {
 
 func TestSeveralProcessesShipOneFolder(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	var all []*rig
 	for range 3 {
 		all = append(all, start(t, dir, store, "", ledger.Options{}))
@@ -96,7 +97,7 @@ func TestSeveralProcessesShipOneFolder(t *testing.T) {
 // TestAShipperWithoutAWriter ships the chains of another process that runs, and then ends, as candor fleet ship does.
 func TestAShipperWithoutAWriter(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	l, err := ledger.Open(dir, ledger.Options{MaxSegmentBytes: 16 << 10})
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +114,7 @@ func TestAShipperWithoutAWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "lines that a checkpoint covers are shipped", func() bool { return len(stored(t, store, last.Chain)) >= 200 })
+	wait.Until(t, "lines that a checkpoint covers are shipped", func() bool { return len(stored(t, store, last.Chain)) >= 200 })
 	r, err := ledger.OpenReader(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +128,7 @@ func TestAShipperWithoutAWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := local(t, dir, last.Chain)
-	eventually(t, "the whole chain is shipped", func() bool { return len(stored(t, store, last.Chain)) == len(want) })
+	wait.Until(t, "the whole chain is shipped", func() bool { return len(stored(t, store, last.Chain)) == len(want) })
 	if waiting, err := s.Close(t.Context()); err != nil || waiting != 0 {
 		t.Error(waiting, err)
 	}
@@ -142,35 +143,9 @@ func TestAShipperWithoutAWriter(t *testing.T) {
 	_ = s.root.Close()
 }
 
-func TestChainsOfKilledProcessesAreShipped(t *testing.T) {
-	t.Parallel()
-	live, store := t.TempDir(), newStore()
-	l, err := ledger.Open(live, ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 10 {
-		if _, err := l.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	dir := copyOf(t, live) // as a kill leaves it
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r := start(t, dir, store, "", ledger.Options{})
-	r.shipper.Wait(t.Context())
-	eventually(t, "the recovered chain is shipped", func() bool {
-		names, _ := store.Chains(t.Context())
-		return len(names) == 2 && r.shipper.Stats().Waiting == 0
-	})
-	r.close()
-	same(t, dir, store)
-}
-
 func TestCallsGoOnWhileTheStoreIsAway(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	store.set(away, nil)
 	log := &logged{}
 	c := configOf(dir, store, "", log)
@@ -183,14 +158,14 @@ func TestCallsGoOnWhileTheStoreIsAway(t *testing.T) {
 	}
 	r := startWith(t, c, store, log, ledger.Options{})
 	r.append(100)
-	eventually(t, "the failure is visible", func() bool { return r.shipper.Stats().Error != "" })
+	wait.Until(t, "the failure is visible", func() bool { return r.shipper.Stats().Error != "" })
 	if s := r.shipper.Stats(); s.Waiting < 100 || s.Bytes < 100 || s.Oldest <= 0 || s.Shipped != 0 {
 		t.Errorf("stats: %+v", s)
 	}
 	opened.Store(true)
 	r.append(100)
 	store.set(nil, nil)
-	eventually(t, "all is shipped", func() bool { return r.shipper.Stats().Waiting == 0 })
+	wait.Until(t, "all is shipped", func() bool { return r.shipper.Stats().Waiting == 0 })
 	r.close()
 	same(t, dir, store)
 	if text := r.log.String(); strings.Count(text, "cannot be reached") != 1 || strings.Count(text, "reached again") != 1 {
@@ -201,7 +176,7 @@ func TestCallsGoOnWhileTheStoreIsAway(t *testing.T) {
 func TestBothRefusesEntriesThatTheStoreDoesNotConfirm(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"both", "quorum"} {
-		dir, store, log := t.TempDir(), newStore(), &logged{}
+		dir, store, log := t.TempDir(), newStore(t), &logged{}
 		c := configOf(dir, store, "ack="+mode, log)
 		c.confirm = 50 * time.Millisecond
 		r := startWith(t, c, store, log, ledger.Options{})
@@ -214,7 +189,7 @@ func TestBothRefusesEntriesThatTheStoreDoesNotConfirm(t *testing.T) {
 			t.Errorf("%s: a cancelled caller got %v", mode, err)
 		}
 		store.set(nil, nil)
-		eventually(t, "entries are accepted again", func() bool {
+		wait.Until(t, "entries are accepted again", func() bool {
 			_, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
 			return err == nil
 		})
@@ -231,7 +206,7 @@ func TestModesDemandDurability(t *testing.T) {
 		"ack=both":   "synced each entry to disk",
 		"ack=quorum": "majority of at least three machines",
 	} {
-		store := newStore()
+		store := newStore(t)
 		store.durable = lazy
 		s, err := Start(t.Context(), configOf(t.TempDir(), store, query, io.Discard))
 		if s != nil {
@@ -250,7 +225,7 @@ func TestEntriesAreRefusedWhileTheStorePromisesLess(t *testing.T) {
 	lazy := fleet.Durability{Replicas: 3, Gap: fleet.Wrong("server b syncs only from time to time", "set sync_interval to always")}
 	silent := fleet.Durability{Replicas: 3, Gap: fleet.Unverified("server b did not answer", "")}
 	for _, query := range []string{"ack=both", "ack=quorum"} {
-		store := newStore()
+		store := newStore(t)
 		log := &logged{}
 		c := configOf(t.TempDir(), store, query, log)
 		c.recheck = 5 * time.Millisecond
@@ -306,7 +281,7 @@ func TestOnlyLocalStartsWithoutTheStore(t *testing.T) {
 
 func TestBacklogIsBounded(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
+	dir, store := t.TempDir(), newStore(t)
 	store.set(away, nil)
 	log := &logged{}
 	c := configOf(dir, store, "", log)
@@ -326,35 +301,7 @@ func TestBacklogIsBounded(t *testing.T) {
 		t.Errorf("stats: %+v", s)
 	}
 	store.set(nil, nil)
-	eventually(t, "entries are accepted again", func() bool {
-		_, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
-		return err == nil
-	})
-	r.close()
-	same(t, dir, store)
-}
-
-func TestBacklogCountsEarlierProcesses(t *testing.T) {
-	t.Parallel()
-	dir, store := t.TempDir(), newStore()
-	store.set(away, nil)
-	first := start(t, dir, store, "", ledger.Options{})
-	first.append(100)
-	_ = first.ledger.Close()
-	if waiting, err := first.shipper.Close(cancelled()); err != nil || waiting < 100 {
-		t.Errorf("%d entries wait, %v", waiting, err)
-	}
-	first.shipper = nil
-	log := &logged{}
-	c := configOf(dir, store, "", log)
-	c.Backlog = 20e3
-	r := startWith(t, c, store, log, ledger.Options{})
-	eventually(t, "entries are refused", func() bool {
-		_, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
-		return err != nil
-	})
-	store.set(nil, nil)
-	eventually(t, "entries are accepted again", func() bool {
+	wait.Until(t, "entries are accepted again", func() bool {
 		_, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
 		return err == nil
 	})
@@ -366,31 +313,17 @@ func TestBacklogCountsEarlierProcesses(t *testing.T) {
 func TestBacklogLeavesOutWhatIsNeverShipped(t *testing.T) {
 	t.Parallel()
 	dir, bad := written(t, 200)
-	store, log := newStore(), &logged{}
+	store, log := newStore(t), &logged{}
 	foreign := local(t, dir, bad)[0]
 	forged := rehash([]byte(strings.Replace(string(foreign), `"version":1`, `"version":2`, 1)))
-	store.Edit(fleet.Chain{Node: "n", Name: bad}, func([][]byte) [][]byte { return [][]byte{forged} })
+	store.edit(t, bad, [][]byte{forged})
 	c := configOf(dir, store, "", log)
 	c.Backlog = 20e3
 	r := startWith(t, c, store, log, ledger.Options{})
-	eventually(t, "the problem is found", func() bool { return r.shipper.Stats().Problems[bad] != "" })
-	eventually(t, "entries are accepted", func() bool {
+	wait.Until(t, "the problem is found", func() bool { return r.shipper.Stats().Problems[bad] != "" })
+	wait.Until(t, "entries are accepted", func() bool {
 		_, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
 		return err == nil
 	})
 	r.close()
-}
-
-func TestAFullBacklogHasAReasonAndANextStep(t *testing.T) {
-	t.Parallel()
-	for _, last := range []string{"", "connection refused"} {
-		c := newChain("c")
-		c.written, c.durable = 100, 1
-		s := &Shipper{config: configOf(t.TempDir(), nil, "", io.Discard), own: []*chain{c}, lastErr: last}
-		s.config.Backlog = 10
-		err := s.admit()
-		if err == nil || !strings.Contains(err.Error(), "hint: ") || !strings.Contains(err.Error(), last) || strings.Contains(err.Error(), ": (") {
-			t.Errorf("%q: %v", last, err)
-		}
-	}
 }

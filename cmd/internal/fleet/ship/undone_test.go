@@ -9,10 +9,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestALineThatTheWriterTookBackIsNotShipped has a writer whose disk was full in the middle of a batch: it removes what it had written of
+// TestALineThatTheWriterTookBackIsNotShipped has a writer on a disk that was full in the middle of a batch: it removes what it had written of
 // it, and writes other lines with the same numbers. The shipper must not send the first ones, nor take the second ones as damage.
 func TestALineThatTheWriterTookBackIsNotShipped(t *testing.T) {
 	t.Parallel()
@@ -39,7 +40,7 @@ func shipTakenBack(t *testing.T, part float64) {
 	undone = undone[:int(float64(len(undone))*part)]
 	put(t, folder, "audit-log.jsonl", append(bytes.Clone(before), undone...))
 
-	store := newStore()
+	store := newStore(t)
 	var once sync.Once
 	var replaced error
 	store.set(nil, func() error { // the lines before were read, and with them what is taken back
@@ -52,13 +53,13 @@ func shipTakenBack(t *testing.T, part float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the lines before are shipped", func() bool { return len(stored(t, store, chain)) >= durable })
+	wait.Until(t, "the lines before are shipped", func() bool { return len(stored(t, store, chain)) >= durable })
 	put(t, folder, "checkpoints", notes)
-	eventually(t, "the other lines are shipped", func() bool {
+	wait.Until(t, "the other lines are shipped", func() bool {
 		return len(stored(t, store, chain)) >= durableOf(t, dir, chain) || len(s.Stats().Problems) > 0
 	})
 	put(t, folder, "end", end)
-	eventually(t, "the chain is shipped", func() bool { return len(stored(t, store, chain)) >= len(lines)-1 || len(s.Stats().Problems) > 0 })
+	wait.Until(t, "the chain is shipped", func() bool { return len(stored(t, store, chain)) >= len(lines)-1 || len(s.Stats().Problems) > 0 })
 	if p := s.Stats().Problems; len(p) > 0 {
 		t.Errorf("problems: %v", p)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/internal/filelock"
+	"github.com/candor-mcp/candor/internal/segment/format"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -108,7 +109,7 @@ func (s *Shipper) claim(c *chain) (release func(), ok bool) {
 			return nil, false
 		}
 	}
-	lock, err := filelock.Open(s.root, c.name+"/"+lockFile)
+	lock, err := filelock.Open(s.root, c.name+"/"+format.ShippingLock)
 	if err == nil {
 		return func() {
 			_ = lock.Close() // nothing was written
@@ -128,7 +129,7 @@ func (s *Shipper) ackedOf(c *chain) uint64 {
 	return c.acked
 }
 
-// giveUp stops shipping a chain, tells the operator, and records it.
+// giveUp stops shipping a chain, logs the problem, and records it.
 func (s *Shipper) giveUp(c *chain, p *problem) {
 	s.mu.Lock()
 	c.problem, c.badSeq = p.text, p.seq
@@ -161,7 +162,7 @@ func (s *Shipper) recordProblems() {
 	}
 }
 
-// follow reads the head of the store and ships what comes after it. It returns nil when the chain has ended and the store has all of it.
+// follow reads the head of the store and ships the entries after it. It returns nil when the chain has ended and the store has all of it.
 func (s *Shipper) follow(c *chain) error {
 	ctx, cancel := context.WithTimeout(s.ctx, operation)
 	defer cancel()
@@ -377,7 +378,7 @@ func (s *Shipper) take(c *chain, b *batch, line *ledger.Line) error {
 	return s.flush(c, b)
 }
 
-// await sends what it has and waits until an entry is durable.
+// await sends the batch and waits until an entry is durable.
 func (s *Shipper) await(c *chain, b *batch, seq uint64) error {
 	for {
 		s.mu.Lock()

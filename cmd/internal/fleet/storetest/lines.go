@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Ledger writes a ledger with package ledger and returns the lines of its chain: n failures whose texts have all sorts of characters, the
+// Ledger writes a ledger with package ledger and returns the lines of its chain: n failures with all sorts of characters, the
 // first and the last entry of the chain, and its checkpoints.
 func Ledger(tb testing.TB, node string, n int) (fleet.Chain, [][]byte) {
 	tb.Helper()

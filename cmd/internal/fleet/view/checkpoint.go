@@ -103,7 +103,7 @@ func (s *State) add(later *State) {
 // StateOf returns the state that a verification found. The report must be OK, except for entries that were not shipped yet.
 func StateOf(r *Report, now time.Time) (*State, error) {
 	if !r.OK && !r.Incomplete() {
-		return nil, errors.New("a damaged store has no state to keep")
+		return nil, errors.New("the store is damaged; a checkpoint of it cannot be written")
 	}
 	s := &State{Time: now.UTC(), Heads: map[fleet.Chain]Head{}, Keys: map[string][]string{}}
 	for _, n := range r.Nodes {
@@ -294,7 +294,7 @@ func (c *Checkpoints) read() (state *State, end int64, err error) {
 	}
 }
 
-// Append signs a state and adds it to the file, durably. It returns what it has added.
+// Append signs a state and adds it to the file, durably. It returns the added block.
 func (c *Checkpoints) Append(ctx context.Context, s *State) ([]byte, error) {
 	if c.Key.signer == nil {
 		return nil, fmt.Errorf("%s is a public key, which cannot sign (hint: name the operator's private key, or use --no-checkpoint)", c.Key.Name)

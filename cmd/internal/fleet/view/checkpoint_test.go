@@ -150,9 +150,3 @@ func TestPublicKeyVerifiesAndDoesNotSign(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestDamagedStoreHasNoState(t *testing.T) {
-	if _, err := view.StateOf(&view.Report{}, time.Now()); err == nil {
-		t.Error("no error")
-	}
-}

@@ -15,7 +15,7 @@ import (
 // stated is what the first entry of a chain states about keys.
 type stated struct {
 	chain fleet.Chain
-	said  verify.KeyStatement
+	said  KeyStatement
 }
 
 // readStated reads the first line of every chain. Chains without a valid first entry are left out: they were pruned, or they are
@@ -29,7 +29,7 @@ func readStated(ctx context.Context, store fleet.Store, chains []fleet.Chain) ([
 			}
 			line, err := ledger.ParseLine(stored.Line)
 			if err == nil && line.In(c.Name) {
-				if said, ok := verify.StatedKeys(&line); ok {
+				if said, ok := StatedKeys(&line); ok {
 					all = append(all, stated{c, said})
 				}
 			}
@@ -42,12 +42,11 @@ func readStated(ctx context.Context, store fleet.Store, chains []fleet.Chain) ([
 // keyring decides which keys are trusted for which node.
 type keyring struct {
 	pinned map[string][]string // by node
-	owners map[string][]string // the nodes that a key may belong to: more than one if nothing tells whose it is
+	owners map[string][]string // the nodes that state a key, or only those that it is pinned for
 	byNode map[string][]stated
 }
 
-// newKeyring reads the beginning of chains only if several nodes state the same key.
-func newKeyring(ctx context.Context, store fleet.Store, chains map[string][]fleet.Chain, pinned map[string][]string, all []stated) (*keyring, error) {
+func newKeyring(pinned map[string][]string, all []stated) *keyring {
 	k := &keyring{pinned: pinned, owners: map[string][]string{}, byNode: map[string][]stated{}}
 	for _, s := range all {
 		k.byNode[s.chain.Node] = append(k.byNode[s.chain.Node], s)
@@ -58,64 +57,30 @@ func newKeyring(ctx context.Context, store fleet.Store, chains map[string][]flee
 		})
 	}
 	k.assign()
-	return k, k.settle(ctx, store, chains)
+	return k
 }
 
-// started returns the part of a chain's name that tells when it began, which sorts as text.
+// started returns the part of a chain's name with the time when it began, which sorts as text.
 func started(chain string) string {
 	const tail = len("20261115T040506789Z-0123abcd")
 	return chain[max(0, len(chain)-tail):]
 }
 
-// assign gives each key to the node that it is pinned for, directly or by rotations, else to all nodes that state it.
+// assign gives each key to the node that it is pinned for, directly or by rotations, else to all nodes that state it. Any node can state the
+// key of another: the first entry of a chain proves nothing.
 func (k *keyring) assign() {
-	for node, list := range k.byNode {
-		for _, s := range list {
+	for _, node := range slices.Sorted(maps.Keys(k.byNode)) {
+		for _, s := range k.byNode[node] {
 			if !slices.Contains(k.owners[s.said.Key], node) {
 				k.owners[s.said.Key] = append(k.owners[s.said.Key], node)
 			}
 		}
-	}
-	for _, nodes := range k.owners {
-		slices.Sort(nodes)
 	}
 	for _, node := range slices.Sorted(maps.Keys(k.pinned)) {
 		for _, key := range k.connected(node, k.pinned[node]) {
 			k.owners[key] = []string{node}
 		}
 	}
-}
-
-// settle decides whose a key is that several nodes state: that of the node with the most chains that it has signed. Any node can state the
-// key of another, and only copy what that one has signed. If several nodes have as many, the key remains with all of them.
-func (k *keyring) settle(ctx context.Context, store fleet.Store, chains map[string][]fleet.Chain) error {
-	disputed := map[string][]string{} // keys by node
-	for key, nodes := range k.owners {
-		for _, node := range nodes {
-			if len(nodes) > 1 {
-				disputed[node] = append(disputed[node], key)
-			}
-		}
-	}
-	signed := map[string]map[string]int{} // chains by node and key
-	for node, keys := range disputed {
-		count, err := countSigned(ctx, store, chains[node], keys)
-		if err != nil {
-			return err
-		}
-		signed[node] = count
-	}
-	for key, nodes := range k.owners {
-		if len(nodes) < 2 {
-			continue
-		}
-		most := 0
-		for _, node := range nodes {
-			most = max(most, signed[node][key])
-		}
-		k.owners[key] = slices.DeleteFunc(nodes, func(node string) bool { return signed[node][key] < most })
-	}
-	return nil
 }
 
 // trusted returns the keys of a node: those that are pinned or, if there are none, the key of its oldest chain, and all that signed
@@ -150,8 +115,7 @@ func (k *keyring) connected(node string, keys []string) []string {
 	return keys
 }
 
-// untrusted returns the damage of the chains of a node whose first entry states a key that is not trusted, or one that may as well be that
-// of another node.
+// untrusted returns the damage of the chains of a node that begin with a key that is not trusted, or that may belong to another node.
 func (k *keyring) untrusted(node string, trusted []string) map[string]verify.Damage {
 	found := map[string]verify.Damage{}
 	for _, s := range k.byNode[node] {
@@ -159,7 +123,7 @@ func (k *keyring) untrusted(node string, trusted []string) map[string]verify.Dam
 		var text string
 		switch {
 		case slices.Contains(owners, node) && len(owners) > 1:
-			text = "nothing tells whose key this is: nodes " + strings.Join(owners, ", ") + " have as many chains signed with it (hint: name the right keys with --key)"
+			text = "the owner of this key is unknown: nodes " + strings.Join(owners, ", ") + " state it (hint: name the right keys with --key)"
 		case slices.Contains(trusted, s.said.Key):
 			continue
 		case slices.Contains(owners, node):
@@ -167,7 +131,7 @@ func (k *keyring) untrusted(node string, trusted []string) map[string]verify.Dam
 		default:
 			text = "the chain states the key of node " + strings.Join(owners, ", ")
 		}
-		found[s.chain.Name] = verify.Damage{Kind: verify.KindUnknownKey, Chain: s.chain.Name, Seq: 1, Text: text}
+		found[s.chain.Name] = verify.Damage{Kind: "unknown-key", Chain: s.chain.Name, Seq: 1, Text: text}
 	}
 	return found
 }

@@ -1,9 +1,7 @@
 package view
 
 import (
-	"crypto/ed25519"
 	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/candor-mcp/candor/internal/notekey"
 )
 
 // OperatorKey signs and verifies the checkpoints over a fleet.
@@ -32,7 +32,7 @@ func ReadOperatorKey(name string) (*OperatorKey, error) {
 	k := &OperatorKey{Name: name, Public: line}
 	if strings.HasPrefix(line, "PRIVATE+KEY+") {
 		if k.signer, err = note.NewSigner(line); err == nil {
-			k.Public, err = publicOf(line)
+			k.Public, err = notekey.Verifier(line)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: not the key of an operator", name) // the library's error could reveal it
@@ -50,7 +50,7 @@ func CreateOperatorKey(name string) (*OperatorKey, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
-	secret, public, err := newKey()
+	secret, public, err := note.GenerateKey(rand.Reader, keyName)
 	if err != nil {
 		return nil, err
 	}
@@ -75,21 +75,4 @@ func CreateOperatorKey(name string) (*OperatorKey, error) {
 		return nil, errors.Join(err, os.Remove(name))
 	}
 	return ReadOperatorKey(name)
-}
-
-// newKey returns a new signer line and its verifier line.
-func newKey() (secret, public string, err error) { return note.GenerateKey(rand.Reader, keyName) }
-
-// publicOf returns the verifier line of a signer line, which holds the seed of an Ed25519 key.
-func publicOf(secret string) (string, error) {
-	parts := strings.SplitN(secret, "+", 5) // PRIVATE+KEY+name+hash+key
-	if len(parts) != 5 {
-		return "", errors.New("malformed")
-	}
-	raw, err := base64.StdEncoding.DecodeString(parts[4])
-	if err != nil || len(raw) != 1+ed25519.SeedSize {
-		return "", errors.New("malformed")
-	}
-	private := ed25519.NewKeyFromSeed(raw[1:])
-	return note.NewEd25519VerifierKey(parts[2], ed25519.PublicKey(private[ed25519.SeedSize:]))
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/ledger/verify"
@@ -21,11 +24,9 @@ type Options struct {
 	Known *State
 	// Nodes limits the verification to these nodes; empty means all.
 	Nodes []string
-	// Wait is how long to wait for entries that the store does not have although other entries of the node name them. A node ships its
-	// chains side by side, so they may arrive a moment later. A node that makes progress is waited for again. 0 means no wait.
+	// Wait is how long to wait for entries that the store does not have although other entries of the node name them. A
+	// node ships its chains side by side, so they may arrive a moment later. 0 means no wait.
 	Wait time.Duration
-	// Parallel is how many nodes are read at the same time; 0 means as many as there are processors.
-	Parallel int
 	// Progress, if not nil, is called from time to time, one call at a time.
 	Progress func(Progress)
 }
@@ -70,35 +71,61 @@ type Node struct {
 type Damage struct {
 	Node string `json:"node"`
 	verify.Damage
-	// Unshipped means that the node names entries that the store does not have and, as far as is known, never had: the node has not
-	// shipped them yet, or they were removed before a checkpoint covered them.
+	// Unshipped means that the node names entries that the store does not have and, as far as is known, never had: the
+	// node has not shipped them yet, or they were removed before a checkpoint covered them.
 	Unshipped bool `json:"unshipped,omitempty"`
 }
 
 // String returns the node, the location, the kind and the text.
 func (d Damage) String() string { return d.Node + "/" + d.Damage.String() }
 
-// Verify reads every entry of a store, once for most chains, and verifies each node by itself: what the entries of one node state
-// about another never counts. Damage is in the report; the error is not nil only if the store cannot be read or ctx is cancelled.
-// Memory depends on the number of chains, not on that of the entries.
+// Verify reads every entry of a store, once for most chains, and verifies each node by itself: what the entries of one
+// node state about another never counts. Damage is in the report; the error is not nil only if the store cannot be read
+// or ctx is cancelled. Memory depends on the number of chains, not on that of the entries.
 func Verify(ctx context.Context, store fleet.Store, o Options) (Report, error) {
 	report, err := verifyNodes(ctx, store, o)
-	for range maxWaits {
+	for range waits {
 		late := lateNodes(&report)
-		if err != nil || o.Wait <= 0 || len(late) == 0 || !arriving(ctx, store, late, o.Wait) {
+		if err != nil || o.Wait <= 0 || len(late) == 0 {
 			break
 		}
-		again := o
-		again.Nodes = nil
-		for i := range late {
-			again.Nodes = append(again.Nodes, late[i].Node)
+		select {
+		case <-time.After(o.Wait / waits):
+		case <-ctx.Done():
+			return report, ctx.Err()
 		}
+		again := o
+		again.Nodes = late
 		var next Report
 		if next, err = verifyNodes(ctx, store, again); err == nil {
 			report = conclude(replaceNodes(report.Nodes, next.Nodes), o.Known)
 		}
 	}
 	return report, err
+}
+
+// waits is how many times nodes are verified again, in equal parts of Options.Wait.
+const waits = 4
+
+// lateNodes returns the nodes with no other damage than missing ends of chains, which may still arrive.
+func lateNodes(r *Report) (late []string) {
+	for _, n := range r.Nodes {
+		other := func(d verify.Damage) bool { return !d.Absent }
+		if !n.OK && !slices.ContainsFunc(n.damage, other) {
+			late = append(late, n.Node)
+		}
+	}
+	return late
+}
+
+// replaceNodes returns all nodes, with newer results where there are any.
+func replaceNodes(all, newer []Node) []Node {
+	for _, n := range newer {
+		if i := slices.IndexFunc(all, func(o Node) bool { return o.Node == n.Node }); i >= 0 {
+			all[i] = n
+		}
+	}
+	return all
 }
 
 // verifyNodes verifies the nodes that the options name, once.
@@ -118,11 +145,7 @@ func verifyNodes(ctx context.Context, store fleet.Store, o Options) (Report, err
 	for node := range o.Known.nodes() {
 		byNode[node] = append(byNode[node], nil...)
 	}
-	keys, err := newKeyring(ctx, store, byNode, o.pinned(), all)
-	if err != nil {
-		return Report{}, fmt.Errorf("reading who has signed: %w", err)
-	}
-	r := &run{ctx: ctx, store: store, options: o, keys: keys, chains: byNode}
+	r := &run{ctx: ctx, store: store, options: o, keys: newKeyring(o.pinned(), all), chains: byNode}
 	for node := range byNode {
 		if len(o.Nodes) == 0 || slices.Contains(o.Nodes, node) {
 			r.nodes = append(r.nodes, node)
@@ -159,38 +182,33 @@ type run struct {
 
 // all verifies the nodes, several at a time, and adds up the results.
 func (r *run) all() (Report, error) {
-	ctx, cancel := context.WithCancelCause(r.ctx)
-	defer cancel(nil)
 	results := make([]Node, len(r.nodes))
 	r.progress.Nodes = len(r.nodes)
-	parallel := r.options.Parallel
-	if parallel <= 0 {
-		parallel = runtime.GOMAXPROCS(0)
-	}
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(parallel, len(r.nodes)) {
-		workers.Go(func() {
-			for i := range next {
-				var err error
-				if results[i], err = r.node(ctx, r.nodes[i]); err != nil {
-					cancel(err) // the others need not continue; the first error is the cause of theirs
-				}
-			}
+	group, ctx := errgroup.WithContext(r.ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range r.nodes {
+		group.Go(func() (err error) {
+			results[i], err = r.node(ctx, name)
+			return err
 		})
 	}
-	for i := range r.nodes {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
-	if err := r.ctx.Err(); err != nil {
-		return Report{}, err
-	}
-	if err := context.Cause(ctx); err != nil {
-		return Report{}, err
+	if err := group.Wait(); err != nil {
+		return Report{}, cmp.Or(r.ctx.Err(), err)
 	}
 	return conclude(results, r.options.Known), nil
+}
+
+// unshipped reports whether damage of a node is only that entries are missing which the store never had according to
+// the known state: only other entries of the node name them.
+func (s *State) unshipped(n *Node, d verify.Damage) bool {
+	if !d.Absent || s == nil {
+		return d.Absent
+	}
+	size := uint64(0)
+	if i := slices.IndexFunc(n.Chains, func(c verify.Chain) bool { return c.Chain == d.Chain }); i >= 0 {
+		size = n.Chains[i].Size
+	}
+	return s.Heads[fleet.Chain{Node: n.Node, Name: d.Chain}].Size <= size
 }
 
 func conclude(nodes []Node, known *State) Report {
@@ -231,11 +249,11 @@ func (r *run) node(ctx context.Context, name string) (Node, error) {
 			n.damage = append(n.damage, d)
 		}
 		if !slices.ContainsFunc(n.Chains, func(read verify.Chain) bool { return read.Chain == c.Name }) {
-			n.damage = append(n.damage, verify.Damage{Kind: verify.KindWrongChain, Chain: c.Name, Text: "this is not the name of a chain, so no ledger has written it"})
+			n.damage = append(n.damage, verify.Damage{Kind: "wrong-chain", Chain: c.Name, Text: "this is not the name of a chain, so no ledger has written it"})
 		}
 	}
 	if !fleet.ValidNode(name) {
-		n.damage = append(n.damage, verify.Damage{Kind: verify.KindWrongChain, Text: "this is not the name of a node, so none has written it"})
+		n.damage = append(n.damage, verify.Damage{Kind: "wrong-chain", Text: "this is not the name of a node, so none has written it"})
 	}
 	for _, s := range r.keys.byNode[name] {
 		n.signer[s.chain.Name] = s.said.Key

@@ -17,10 +17,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/cmd/internal/fleet/memstore"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/view"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/verify"
 )
 
 func TestHonestFleetVerifies(t *testing.T) {
@@ -175,31 +173,8 @@ func requireDamage(t *testing.T, store fleet.Store, o view.Options, chain fleet.
 	}
 }
 
-func TestRemovedNodeIsFound(t *testing.T) {
-	store, state := honestFleet(t)
-	for chain := range state.Heads {
-		if chain.Node == "node-3" {
-			store.Edit(chain, func([][]byte) [][]byte { return nil })
-		}
-	}
-	report, err := view.Verify(context.Background(), store, view.Options{Known: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	missing := 0
-	for _, d := range report.Damage {
-		if d.Node != "node-3" || d.Kind != verify.KindMissingChain {
-			t.Errorf("got %s", d)
-		}
-		missing++
-	}
-	if missing == 0 {
-		t.Error("the missing node was not found")
-	}
-}
-
 func TestNodeThatWasSetBackIsFound(t *testing.T) {
-	dir, store := t.TempDir(), memstore.New()
+	dir, store := t.TempDir(), newMemory()
 	writeChain(t, dir, 30, ledger.Options{})
 	older := t.TempDir()
 	if err := os.CopyFS(older, os.DirFS(dir)); err != nil {
@@ -209,7 +184,7 @@ func TestNodeThatWasSetBackIsFound(t *testing.T) {
 	ship(t, store, "web", dir)
 	state := stateOf(t, mustVerify(t, store, view.Options{}))
 
-	back := memstore.New() // the node and the store were set back, and the node went on with its own key
+	back := newMemory() // the node and the store were set back, and the node went on with its own key
 	writeChain(t, older, 50, ledger.Options{})
 	ship(t, back, "web", older)
 	mustVerify(t, back, view.Options{}) // by itself it is a whole ledger
@@ -217,7 +192,7 @@ func TestNodeThatWasSetBackIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Damage) != 1 || report.Damage[0].Kind != verify.KindMissingChain || report.Damage[0].Node != "web" || report.Incomplete() {
+	if len(report.Damage) != 1 || report.Damage[0].Kind != "missing-chain" || report.Damage[0].Node != "web" || report.Incomplete() {
 		t.Errorf("got %v, want the chain that was lost", report.Damage)
 	}
 }
@@ -233,7 +208,7 @@ func TestKeyWithoutRotationIsFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(report.Damage) != 1 || report.Damage[0].Node != "node-0" || report.Damage[0].Kind != verify.KindUnknownKey {
+			if len(report.Damage) != 1 || report.Damage[0].Node != "node-0" || report.Damage[0].Kind != "unknown-key" {
 				t.Errorf("got %v, want an unknown key of node-0", report.Damage)
 			}
 		})
@@ -241,7 +216,7 @@ func TestKeyWithoutRotationIsFound(t *testing.T) {
 }
 
 func TestForgedRotationIsNotTrusted(t *testing.T) {
-	dir, store := t.TempDir(), memstore.New()
+	dir, store := t.TempDir(), newMemory()
 	writeChain(t, dir, 20, ledger.Options{})
 	ship(t, store, "web", dir)
 	state := stateOf(t, mustVerify(t, store, view.Options{}))
@@ -264,7 +239,7 @@ func TestForgedRotationIsNotTrusted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Damage) != 1 || report.Damage[0].Kind != verify.KindUnknownKey {
+	if len(report.Damage) != 1 || report.Damage[0].Kind != "unknown-key" {
 		t.Errorf("got %v, want an unknown key", report.Damage)
 	}
 }
@@ -314,7 +289,6 @@ func TestChainUnderTheWrongNodeIsFound(t *testing.T) {
 			copied := fleet.Chain{Node: c.to, Name: chain.Name}
 			store.Edit(copied, func([][]byte) [][]byte { return lines })
 			requireDamage(t, store, view.Options{Known: state}, copied, 1)
-			requireDamage(t, store, view.Options{}, copied, 1)
 
 			store.Edit(chain, func([][]byte) [][]byte { return nil }) // moved, not copied
 			report, err := view.Verify(context.Background(), store, view.Options{Known: state})
@@ -333,7 +307,7 @@ func TestChainUnderTheWrongNodeIsFound(t *testing.T) {
 }
 
 func TestNodeCannotExcuseDamageToAnother(t *testing.T) {
-	store, evil := memstore.New(), t.TempDir()
+	store, evil := newMemory(), t.TempDir()
 	dir := t.TempDir()
 	writeChain(t, dir, 300, ledger.Options{MaxSegmentBytes: 8 << 10})
 	writeChain(t, dir, 5, ledger.Options{})
@@ -385,26 +359,18 @@ func TestNamesThatNoNodeUsesAreDamage(t *testing.T) {
 	}
 }
 
-func TestStoreThatCannotBeReadIsAnError(t *testing.T) {
-	store, _ := honestFleet(t)
-	store.Err = context.DeadlineExceeded
-	if _, err := view.Verify(context.Background(), store, view.Options{}); err == nil {
-		t.Error("no error")
-	}
-}
-
 // stoppingStore reads only the first line of each chain of a node, and then fails with an error that looks like that of a caller who has gone.
 type stoppingStore struct {
-	*memstore.Store
+	*memory
 	node string
 }
 
 func (s stoppingStore) Lines(ctx context.Context, chain fleet.Chain, after uint64) iter.Seq2[fleet.Stored, error] {
 	if chain.Node != s.node {
-		return s.Store.Lines(ctx, chain, after)
+		return s.memory.Lines(ctx, chain, after)
 	}
 	return func(yield func(fleet.Stored, error) bool) {
-		for stored, err := range s.Store.Lines(ctx, chain, 0) {
+		for stored, err := range s.memory.Lines(ctx, chain, 0) {
 			if after == 0 && !yield(stored, err) {
 				return
 			}
@@ -423,7 +389,7 @@ func TestNodeThatCannotBeReadToItsEndIsAnError(t *testing.T) {
 }
 
 func TestVerifyWhileNodesWrite(t *testing.T) {
-	store := memstore.New()
+	store := newMemory()
 	type node struct {
 		name, dir string
 		ledger    *ledger.Ledger
@@ -471,41 +437,34 @@ func TestVerifyWhileNodesWrite(t *testing.T) {
 	}
 }
 
-// lateStore ships the rest of a ledger when it is asked for a head.
+// lateStore ships the rest of a ledger when the chains are listed for the second time.
 type lateStore struct {
-	*memstore.Store
-	ship func()
+	*memory
+	lists int
+	ship  func()
 }
 
-func (s lateStore) Head(ctx context.Context, chain fleet.Chain) (fleet.Head, error) {
-	s.ship()
-	return s.Store.Head(ctx, chain)
+func (s *lateStore) Chains(ctx context.Context) ([]fleet.Chain, error) {
+	if s.lists++; s.lists == 2 {
+		s.ship()
+	}
+	return s.memory.Chains(ctx)
 }
 
 func TestVerifyWaitsForEntriesThatArriveLater(t *testing.T) {
 	dir := t.TempDir()
 	writeChain(t, dir, 20, ledger.Options{})
 	writeChain(t, dir, 20, ledger.Options{})
-	whole, part := memstore.New(), memstore.New()
-	ship(t, whole, "web", dir)
-	chains, err := whole.Chains(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ship(t, part, "web", dir)
-	for cut := range map[int]bool{0: true, 10: true} { // the older chain arrives after the one that names it
-		part.Edit(chains[0], func(lines [][]byte) [][]byte { return lines[:cut] })
-		report, err := view.Verify(context.Background(), part, view.Options{})
+	store := newMemory()
+	ship(t, store, "web", dir)
+	chains := chainsOf(t, store, "web")
+	for _, cut := range []int{0, 10} { // the older chain arrives after the one that names it
+		store.Edit(chains[0], func(lines [][]byte) [][]byte { return lines[:cut] })
+		report, err := view.Verify(context.Background(), store, view.Options{})
 		if err != nil || report.OK || !report.Incomplete() {
 			t.Fatalf("got %v, %v; want entries that may not have been shipped", report.Damage, err)
 		}
-		shipped := false
-		mustVerify(t, lateStore{part, func() {
-			if !shipped {
-				shipped = true
-				ship(t, part, "web", dir)
-			}
-		}}, view.Options{Wait: time.Minute})
+		mustVerify(t, &lateStore{memory: store, ship: func() { ship(t, store, "web", dir) }}, view.Options{Wait: time.Millisecond})
 	}
 }
 

@@ -12,18 +12,17 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/internal/segment/format"
 )
 
-// logFile is the name of the file with the entries of a chain; see spec/ledger.md.
-const logFile = "audit-log.jsonl"
-
 // FS is the chains of a store as a file system: one folder per chain, with one file of entries that is read from the store as it is
-// read from the file. The files grow with the chains; the list of chains does not.
+// read from the file. The files grow with the chains.
 type FS struct {
 	ctx    context.Context //nolint:containedctx // a file system has no other way to end a read
 	store  fleet.Store
 	chains map[string]fleet.Chain
 	names  []string
+	grows  bool // the list of chains grows too
 }
 
 var (
@@ -34,6 +33,20 @@ var (
 // New returns the file system of some chains. If two of them have the same name, it holds the first. Reads end with the context.
 func New(ctx context.Context, store fleet.Store, chains []fleet.Chain) *FS {
 	v := &FS{ctx: ctx, store: store, chains: make(map[string]fleet.Chain, len(chains))}
+	v.add(chains)
+	return v
+}
+
+// Grow makes the file system follow the store: from now on the list of chains is read again whenever the folder is listed, and errors that
+// may pass look as if nothing had been added. It is then not safe for concurrent use.
+func (v *FS) Grow() { v.grows = true }
+
+// waits reports whether an error is taken for the lack of news.
+func (v *FS) waits(err error) bool {
+	return v.grows && (fleet.IsTemporary(err) || v.ctx.Err() != nil)
+}
+
+func (v *FS) add(chains []fleet.Chain) {
 	for _, c := range chains {
 		if _, twice := v.chains[c.Name]; !twice {
 			v.chains[c.Name] = c
@@ -41,7 +54,6 @@ func New(ctx context.Context, store fleet.Store, chains []fleet.Chain) *FS {
 		}
 	}
 	slices.Sort(v.names)
-	return v
 }
 
 // Node returns the name of the node that writes a chain, or "" if the file system does not hold the chain.
@@ -67,7 +79,7 @@ func (v *FS) Stat(name string) (fs.FileInfo, error) {
 	switch {
 	case name == ".", known && !below:
 		return info{name: name, mode: fs.ModeDir | 0o500}, nil
-	case known && base == logFile:
+	case known && base == format.ActiveSegment:
 		return info{name: base, mode: 0o400}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -76,6 +88,13 @@ func (v *FS) Stat(name string) (fs.FileInfo, error) {
 // ReadDir lists the chains, or the file of a chain.
 func (v *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if name == "." {
+		if v.grows {
+			chains, err := v.store.Chains(v.ctx)
+			if err != nil && !v.waits(err) {
+				return nil, err
+			}
+			v.add(chains)
+		}
 		list := make([]fs.DirEntry, 0, len(v.names))
 		for _, chain := range v.names {
 			list = append(list, fs.FileInfoToDirEntry(info{name: chain, mode: fs.ModeDir | 0o500}))
@@ -85,7 +104,7 @@ func (v *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if _, known := v.chains[name]; !known {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return []fs.DirEntry{fs.FileInfoToDirEntry(info{name: logFile, mode: 0o400})}, nil
+	return []fs.DirEntry{fs.FileInfoToDirEntry(info{name: format.ActiveSegment, mode: 0o400})}, nil
 }
 
 // file reads the lines of a chain. At the end of the chain Read returns io.EOF, and after that the lines that were stored meanwhile.
@@ -145,7 +164,7 @@ func (f *file) advance() error {
 	stored, err, more := f.next()
 	if !more || err != nil {
 		_ = f.Close() // always nil
-		if err == nil {
+		if err == nil || f.fsys.waits(err) {
 			err = io.EOF
 		}
 		return err

@@ -2,6 +2,7 @@
 package bridge
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"net/http"
@@ -11,17 +12,17 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Options configures how a stdio server is served over HTTP. The zero value starts one server per session, for clients on this
-// machine.
+// Options configures how a stdio server is served over HTTP. The zero value starts one server per session, for clients
+// on this machine.
 type Options struct {
-	// HTTP configures which clients are served, and how much memory and how many connections they may use. Sessions defaults to
-	// 32 here, and SessionIdleTimeout to 30 minutes. Header and Transport are not used.
+	// HTTP configures which clients are served, and how much memory and how many connections they may use. Sessions
+	// defaults to 32 here, and SessionIdleTimeout to 30 minutes. Header and Transport are not used.
 	HTTP httpgate.Options
 
 	// Shared serves all sessions with one server, which is initialized by the first client. Ids and progress tokens are made
@@ -58,8 +59,8 @@ type Bridge struct {
 	closing      bool
 }
 
-// New returns a bridge that serves the server described by child over streamable HTTP, on every path. Servers are started on
-// demand.
+// New returns a bridge that serves the server described by child over streamable HTTP, on every path. Servers are
+// started on demand.
 //
 // A client of protocol version 2025-11-25 or older begins a session with initialize, and gets a separate server. While one call
 // is open, notifications and requests from the server go to the stream of that call; otherwise to the newest stream that the
@@ -67,8 +68,8 @@ type Bridge struct {
 // DELETE, with its server, or when it was not used for [httpgate.Options.SessionIdleTimeout]; its id is then answered with 404, and clients
 // begin a new one. A server that ends is restarted first if [stdio.Child.Restart] allows it.
 //
-// Clients of version 2026-07-28 have no session. They share one server if it answers server/discover; otherwise the error lists
-// the versions that they may use.
+// Clients of version 2026-07-28 have no session. They share one server if it answers server/discover; otherwise the
+// error lists the versions that they may use.
 //
 // The caller must call [Bridge.Close] when the bridge is no longer used.
 func New(u *gateway.Upstream, child stdio.Child, o Options) *Bridge {
@@ -87,25 +88,19 @@ func New(u *gateway.Upstream, child stdio.Child, o Options) *Bridge {
 func (b *Bridge) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.closing = true
-	for h := range b.hosts {
-		h.server.HangUp()
-	}
-	b.mu.Unlock()
-	stop := context.AfterFunc(ctx, b.end)
-	defer stop()
-	b.waitForHosts()
-	b.end()
-	b.work.Wait()
-	return nil
-}
-
-func (b *Bridge) waitForHosts() {
-	b.mu.Lock()
 	running := slices.Collect(maps.Keys(b.hosts))
 	b.mu.Unlock()
 	for _, h := range running {
+		h.server.HangUp()
+	}
+	stop := context.AfterFunc(ctx, b.end)
+	defer stop()
+	for _, h := range running {
 		<-h.ended
 	}
+	b.end()
+	b.work.Wait()
+	return nil
 }
 
 // Keeps reports whether a request belongs to a session of this bridge.
@@ -150,7 +145,7 @@ func (x *exchange) Post() {
 func (x *exchange) refuse(m *wire.Message, status int, e *candor.Error) {
 	var id wire.ID
 	if m.Kind() == wire.KindRequest {
-		id = m.ID().Clone()
+		id = bytes.Clone(m.ID())
 	}
 	x.Respond(status, x.b.up.Reject(x.Context, id, x.Session, e))
 }

@@ -2,10 +2,7 @@ package bridge
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,7 +10,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
@@ -83,39 +80,6 @@ func TestOpenCallsOfASessionAreCapped(t *testing.T) {
 	s.CheckTotals(t, 1)
 }
 
-func TestBridgeChecksRequests(t *testing.T) {
-	s := spanned(t, gateway.Options{}, brokenServer(), Options{HTTP: httpgate.Options{Token: "open sesame"}})
-	const token = "Bearer open sesame"
-	rows := []struct {
-		method, body string
-		header       []string
-		status       int
-		code         string
-	}{
-		{"POST", gatewaytest.SpanHello, nil, 401, "TOKEN_REQUIRED"},
-		{"POST", gatewaytest.SpanHello, []string{"Authorization", token, "Host", "evil.example"}, 403, "HOST_REFUSED"},
-		{"POST", gatewaytest.SpanHello, []string{"Authorization", token, "Origin", "https://evil.example"}, 403, "ORIGIN_REFUSED"},
-		{"POST", gatewaytest.SpanHello, []string{"Authorization", token, "Content-Type", "text/plain"}, 415, "MEDIA_TYPE_UNSUPPORTED"},
-		{"PUT", gatewaytest.SpanHello, []string{"Authorization", token}, 405, "METHOD_NOT_ALLOWED"},
-		{"POST", `{"jsonrpc":"2.0",`, []string{"Authorization", token}, 400, "PARSE_ERROR"},
-		{"POST", `[` + gatewaytest.SpanHello + `]`, []string{"Authorization", token}, 400, "BATCH_UNSUPPORTED"},
-		{"POST", gatewaytest.ToolCall(1, "echo", `{}`), []string{"Authorization", token}, 400, "INVALID_REQUEST"},
-		{"POST", gatewaytest.ToolCall(1, "echo", `{}`), []string{"Authorization", token, httpgate.SessionHeader, "guessed"}, 404, "E_SESSION_NOT_FOUND"},
-		{"GET", "", []string{"Authorization", token}, 405, "METHOD_NOT_ALLOWED"},
-		{"DELETE", "", []string{"Authorization", token}, 404, "E_SESSION_NOT_FOUND"},
-	}
-	for _, row := range rows {
-		got := s.send(row.method, row.body, row.header...)
-		if got.status != row.status || gatewaytest.CodeOf(got.body) != row.code {
-			t.Errorf("%s %v: %+v", row.method, row.header, got)
-		}
-	}
-	if len(s.b.hosts) != 0 {
-		t.Error("a server was started for nobody")
-	}
-	s.CheckTotals(t, len(rows))
-}
-
 func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
 	child := brokenServer()
 	child.Drain = 20 * time.Second
@@ -144,27 +108,6 @@ func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
 	}
 	gatewaytest.AllEnd(t, pids)
 	s.CheckTotals(t, 2)
-}
-
-func TestInterruptedCallIsAnswered(t *testing.T) {
-	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
-	c := s.greet()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader(gatewaytest.ToolCall(1, "hang", `{}`)))
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set(httpgate.SessionHeader, c.id)
-	w, done := httptest.NewRecorder(), make(chan struct{})
-	go func() {
-		defer close(done)
-		s.b.ServeHTTP(w, r)
-	}()
-	gatewaytest.Eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
-	cancel(gateway.ErrDraining)
-	<-done
-	if gatewaytest.CodeOf(w.Body.String()) != "GATEWAY_DRAINING" {
-		t.Error(w.Body)
-	}
-	s.CheckTotals(t, 1)
 }
 
 func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
@@ -204,38 +147,4 @@ func TestCallGoesOnAfterItsClientHasGone(t *testing.T) {
 	}
 	gatewaytest.Eventually(t, "the call has ended", func() bool { return s.ByCode()["UPSTREAM_GONE"] == 2 })
 	s.CheckTotals(t, 1)
-}
-
-func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
-	for _, shared := range []bool{false, true} {
-		s := spanned(t, gateway.Options{Timeouts: map[string]time.Duration{"hang": 20 * time.Millisecond}}, brokenServer(), Options{Shared: shared})
-		var failures atomic.Int64
-		var wait sync.WaitGroup
-		for n := range 4 {
-			wait.Go(func() {
-				dice := rand.New(rand.NewPCG(7, uint64(n)))
-				c, tools := (*client)(nil), []string{"echo", "echo", "fail", "hang", "noise", "progress", "twice", "exit"}
-				for id := range 20 {
-					for c == nil {
-						got := s.send(http.MethodPost, gatewaytest.SpanHello)
-						failures.Add(int64(gatewaytest.CountFailed(got.body)))
-						if key := got.header.Get(httpgate.SessionHeader); key != "" {
-							c = &client{s, key}
-						}
-					}
-					got := c.call(id, tools[dice.IntN(len(tools))], `{"n":2}`)
-					m := got.messages()
-					if len(m) == 0 || !strings.Contains(m[len(m)-1], fmt.Sprintf(`"id":%d`, id)) {
-						t.Errorf("call %d: %+v", id, got)
-					}
-					failures.Add(int64(gatewaytest.CountFailed(m...)))
-					if got.status == http.StatusNotFound || dice.IntN(2) == 0 && gatewaytest.CodeOf(m[len(m)-1]) == "UPSTREAM_GONE" {
-						c = nil
-					}
-				}
-			})
-		}
-		wait.Wait()
-		s.CheckTotals(t, int(failures.Load()))
-	}
 }

@@ -127,20 +127,3 @@ func steeredValue(v any, at string) string {
 	}
 	return ""
 }
-
-// TestHalfAPairNeverLeavesInAFailure checks the bytes, because a Go JSON decoder would replace lone surrogates.
-func TestHalfAPairNeverLeavesInAFailure(t *testing.T) {
-	all := hiding(nil)
-	all = all[len(all)-len(rawTricks)*len(leakyWays):]
-	for _, mode := range httpgatetest.Redacting {
-		s := newScene(t)
-		for i, answer := range s.wrap(t, mode, all) {
-			for _, half := range []string{`\ud800`, `\udc00`} {
-				if strings.Contains(strings.ToLower(answer), half) {
-					t.Errorf("%s, %s: %s", mode, all[i].way, answer)
-				}
-			}
-		}
-		_ = s.ledger.Close()
-	}
-}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 	"github.com/candor-mcp/candor/dialect"
@@ -47,17 +47,6 @@ func TestUpstreamCannotForgeTheGatewaysEnvelope(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestForgedEnvelopesOnEveryRoute does the same for every route of an answer.
-func TestForgedEnvelopesOnEveryRoute(t *testing.T) {
-	overRoutes(t, func(t *testing.T, r route) {
-		for _, f := range forgeries[:2] {
-			before := time.Now().Add(-time.Minute)
-			got, kept := r.ask(t, gateway.Options{}, httpgatetest.ToolCall, strings.ReplaceAll(f.answer, "$E", forged(candor.PartyGateway)))
-			checkAttributed(t, got, kept, before)
-		}
-	})
 }
 
 func checkAttributed(t *testing.T, got string, kept *gatewaytest.Books, before time.Time) {
@@ -151,8 +140,8 @@ func TestNoFailureOptsOutOfTheEnvelope(t *testing.T) {
 	})
 }
 
-// TestGatewayReadsACodeOfALaterVersion checks that class, retry advice, message and details are kept, and the upstream's ref in
-// details.
+// TestGatewayReadsACodeOfALaterVersion checks that class, message and details are kept, and in details the upstream's ref and its retry
+// advice: it is not known whether a call with such a code took effect.
 func TestGatewayReadsACodeOfALaterVersion(t *testing.T) {
 	const envelope = `{"code":"CARRIER_BUSY","class":"rate_limited","message":"The carrier is busy.","retry":{"kind":"retryable_after_ms","afterMs":5000},` +
 		`"details":{"van":7},"domain":"candor","number":4098,"origin":{"by":"server","inferred":false},"ref":"r-9","severity":"high"}`
@@ -163,7 +152,7 @@ func TestGatewayReadsACodeOfALaterVersion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Class() != candor.ClassRateLimited || e.Retry().AfterMs() != 5000 || e.Message() != "The carrier is busy." || e.Details().Get("van").String() != "7" ||
+			if e.Class() != candor.ClassRateLimited || e.Retry().Retryable() || e.Details().Get("said").Get("retryAfterMs").String() != "5000" || e.Message() != "The carrier is busy." || e.Details().Get("van").String() != "7" ||
 				e.Details().Get("said").Get("code").String() != `"CARRIER_BUSY"` || e.Details().Get("upstream").Get("ref").String() != `"r-9"` || e.Ref() != kept.All()[0].Error.Ref() {
 				t.Errorf("%s: client gets %s", forgeries[f].name, got)
 			}

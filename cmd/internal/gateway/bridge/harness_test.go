@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
@@ -65,14 +65,7 @@ func spannedAs(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *
 		if testing.Short() || strings.Contains(t.Name(), "/") {
 			return // other tests run in parallel
 		}
-		for range 400 {
-			if runtime.NumGoroutine() <= before {
-				return
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-		stacks := make([]byte, 1<<20)
-		t.Errorf("%d goroutines before, %d after:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
+		gatewaytest.Eventually(t, "the goroutines of the bridge to end", func() bool { return runtime.NumGoroutine() <= before })
 	})
 	return s
 }
@@ -207,10 +200,6 @@ func (c *client) pidOf(id int) []int {
 
 func missing(command string) stdio.Child {
 	return stdio.Child{Command: fmt.Sprintf("%s-%d", command, os.Getpid())}
-}
-
-func newEvents(res *http.Response) *framing.EventReader {
-	return framing.NewEventReader(res.Body, wire.Limits{})
 }
 
 // brokenServer is the bad server behind a guard.

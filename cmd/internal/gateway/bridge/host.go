@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// host is a server that a bridge has started. It holds the table of the calls whose clients wait.
+// host is a server that a bridge has started. It holds the table of the calls that clients wait for.
 type host struct {
 	b          *Bridge
 	server     *stdio.Host
@@ -36,7 +36,7 @@ type host struct {
 	waiting  bool   // a timer is running for requests that no client reads
 }
 
-// call is a call whose client waits on its connection.
+// call is a call that a client waits for on its connection.
 type call struct {
 	h       *host
 	s       *session     // nil if there is no session

@@ -108,7 +108,7 @@ func (x *exchange) last(c *call) []byte {
 	}
 }
 
-// leave handles a call whose client has disconnected, or whose connection ends because the gateway shuts down. It reports whether
+// leave handles a call after its client has disconnected, or when its connection ends because the gateway shuts down. It reports whether
 // there is nothing left to send. A client of a version with sessions may only have lost its connection, so its call continues.
 func (x *exchange) leave(c *call) bool {
 	if errors.Is(context.Cause(x.Request.Context()), gateway.ErrDraining) {

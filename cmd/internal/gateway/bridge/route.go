@@ -135,7 +135,7 @@ func (h *host) deliver(c *call, l *queuedMessage) {
 
 // ask delivers a request from the server. A shared server's request is refused, because it cannot name the client.
 func (h *host) ask(m *wire.Message) {
-	id := m.ID().Clone()
+	id := bytes.Clone(m.ID())
 	switch {
 	case h.only == nil && m.MethodIs("ping"):
 		h.respond(func(bool) []byte { return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":{}}`)) })

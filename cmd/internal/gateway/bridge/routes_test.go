@@ -14,7 +14,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/bridge"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"

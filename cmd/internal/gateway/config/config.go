@@ -10,17 +10,17 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
-	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
+	"github.com/candor-mcp/candor/internal/durable"
 )
 
 // Defaults for settings that a file omits.
@@ -35,19 +35,12 @@ const None = "none"
 // File is the configuration of a gateway. It is complete: missing settings have their defaults, and settings for all upstreams
 // are copied into each.
 type File struct {
-	Listen   string   // address for clients
-	Admin    string   // address for health and metrics; "" means none
-	Hosts    []string // host names to accept besides those of this machine
-	Token    string   // bearer token that clients need; "" means none
-	TokenEnv string   // environment variable with the token, which is hidden from started servers
-	NoToken  bool     // the file has token: none
-	// AdminToken allows changes at the admin address; "" means that there are none. AdminTokenEnv is as TokenEnv.
-	AdminToken, AdminTokenEnv string
-
-	// Share is the URL of what this gateway shares with others about failures; "" means nothing. ShareKey is the secret for it, and
-	// ShareKeyEnv is as TokenEnv.
-	Share, ShareKey, ShareKeyEnv string
-
+	Listen    string        // address for clients
+	Admin     string        // address for health and metrics; "" means none
+	Hosts     []string      // host names to accept besides those of this machine
+	Token     string        // bearer token that clients need; "" means none
+	TokenEnv  string        // environment variable with the token, which no server gets: the commands remove it from their environment
+	NoToken   bool          // the file has token: none
 	Ledger    string        // a directory, [None], or "" for the default one
 	NoWatch   bool          // the file has watch: false
 	Drain     time.Duration // how long open calls may take to finish during shutdown
@@ -66,10 +59,20 @@ type Upstream struct {
 	// Secrets are the environment variables with secrets that the settings refer to. They are hidden from the other upstreams.
 	Secrets []string
 	Profile string // file of the rules in Options; "" means none
-	Share   *bool  // other gateways hear about this server; nil means the default, see [Upstream.IsShared]
 
 	Options gateway.Options  // without ledger, meter and logger, which are set later
 	HTTP    httpgate.Options // which clients are served, and how much memory they may use
+}
+
+// Environ returns the environment of a server that is started for u: environ, which does not have the token for
+// clients, without the secrets to which only other upstreams refer, and with the variables of u.
+func (f *File) Environ(u *Upstream, environ []string) []string {
+	environ = slices.DeleteFunc(slices.Clone(environ), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		refers := func(other Upstream) bool { return slices.Contains(other.Secrets, name) }
+		return !refers(*u) && slices.ContainsFunc(f.Upstreams, refers)
+	})
+	return append(environ, u.Env...)
 }
 
 // Source provides the environment and the files that a configuration refers to.
@@ -90,14 +93,8 @@ func (s Source) filled() Source {
 
 // ReadFile reads a regular file of at most 1 MiB.
 func ReadFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxBytes {
-		return nil, fmt.Errorf("%s: not a file, or larger than %d KiB", name, maxBytes>>10)
-	}
-	return os.ReadFile(name)
+	data, _, err := durable.ReadFile(name, maxBytes)
+	return data, err
 }
 
 // Read reads a file. File names in it are relative to its directory. The error is an [*Error] if the file exists but is invalid.
@@ -130,13 +127,8 @@ type draft struct {
 	f         File
 	version   int
 	origins   []string
-	mode      gateway.Mode
-	dialect   dialect.Dialect
-	mirror    bool
-	timeout   time.Duration
-	start     time.Duration
-	limits    gateway.Limits
-	door      httpgate.Options
+	all       gateway.Options  // for all upstreams
+	clients   httpgate.Options // of all upstreams
 	upstreams []*Upstream
 	profiles  map[*Upstream]*gateway.Rules
 }
@@ -147,9 +139,7 @@ func (d *draft) keys() []key {
 		{name: "listen", value: parsed(&d.f.Listen, "an address such as "+DefaultListen, ParseListen),
 			about: "where clients connect; default " + DefaultListen + ". An address that other machines reach needs a token"},
 		{name: "admin", value: parsed(&d.f.Admin, "an address of this machine such as 127.0.0.1:8766", ParseAdmin),
-			about: "where `/healthz`, `/metrics`, `/status` and `/api/v1` are served; default nowhere"},
-		{name: "adminToken", value: secretOnly(&d.f.AdminToken, &d.f.AdminTokenEnv, "adminToken: ${CANDOR_ADMIN_TOKEN}"),
-			about: "the token that allows changes by `/api/v1` at `admin`, as `Authorization: Bearer …`; default none, and no changes"},
+			about: "where `/healthz`, `/metrics` and `/status` are served; default nowhere"},
 		{name: "token", value: d.token(), about: "the token that clients must send as `Authorization: Bearer …`; default none"},
 		{name: "hosts", value: words(&d.f.Hosts, "a list of host names"),
 			about: "host names to accept besides those of this machine; `*` accepts any"},
@@ -157,19 +147,17 @@ func (d *draft) keys() []key {
 			about: "origins of web pages that may call from a browser and read the answers (CORS); `*` accepts any"},
 		{name: "ledger", value: parsed(&d.f.Ledger, "a folder, the URL of a store, or none", d.path),
 			about: "where failures are recorded: a folder, or the URL of a store that the folder is shipped to; default `CANDOR_LEDGER`, else the state directory of the user"},
-		{name: "share", value: shareAddress(&d.f.Share),
-			about: "where gateways tell each other which calls keep failing and which servers are down, for `candor-cluster`; default nowhere"},
-		{name: "shareKey", value: secretOnly(&d.f.ShareKey, &d.f.ShareKeyEnv, "shareKey: ${CANDOR_SHARE_KEY}"),
-			about: "a secret of all gateways that share, from which the digests of sessions and arguments are made; default none"},
 		{name: "drain", value: parsed(&d.f.Drain, "a duration such as 10s", ParseDuration),
 			about: "how long open calls may take to finish when the gateway is stopped; default 10s"},
 		{name: "watch", value: boolean(func(on bool) { d.f.NoWatch = !on }),
 			about: "whether the gateway reads this file again when it, or a profile in it, has changed; default true"},
-		{name: "mode", value: choice(&d.mode, "mode", gateway.Modes()), about: "how failing answers may be changed, unless an upstream overrides it; default annotate"},
-		{name: "dialect", value: dialectValue(&d.dialect), about: "the dialect of answers that the gateway writes itself, unless an upstream overrides it; default candor"},
-		{name: "mirror", value: boolean(func(on bool) { d.mirror = on }), about: "whether those answers repeat the error in structuredContent where the tool has no outputSchema, in the candor dialect; default false"},
-		{name: "timeout", value: deadline(&d.timeout), about: "how long a call may take without reporting progress, unless an upstream overrides it; default 5m"},
-		{name: "startTimeout", value: deadline(&d.start), about: "how long a server may take to answer `initialize`, unless an upstream overrides it; default 2m"},
+		{name: "mode", value: choice(&d.all.Mode, "mode", gateway.Modes()), about: "how failing answers may be changed, unless an upstream overrides it; default annotate"},
+		{name: "dialect", value: dialectValue(&d.all.Dialect), about: "the dialect of answers that the gateway writes itself, unless an upstream overrides it; default candor"},
+		{name: "mirror", value: boolean(func(on bool) { d.all.Mirror = on }), about: "whether those answers repeat the error in structuredContent where the tool has no outputSchema, in the candor dialect; default false"},
+		{name: "client", value: choice(&d.all.Client, "client", gateway.ClientNames()),
+			about: "the client program that reads the answers, which decides their form, unless an upstream overrides it; default auto: the one that names itself in `initialize`"},
+		{name: "timeout", value: deadline(&d.all.Timeout), about: "how long a call may take without reporting progress, unless an upstream overrides it; default 5m"},
+		{name: "startTimeout", value: deadline(&d.all.StartTimeout), about: "how long a server may take to answer `initialize`, unless an upstream overrides it; default 2m"},
 		{name: "limits", value: mapping("limits", d.limitKeys), about: "limits on memory, calls and sessions"},
 		{name: "upstreams", needed: true, value: named("upstream", "upstreams by name", d.upstream),
 			about: "the servers behind the gateway, by a name that becomes the path: `/NAME/`"},
@@ -178,14 +166,12 @@ func (d *draft) keys() []key {
 
 func (d *draft) limitKeys() []key {
 	return []key{
-		{name: "message", value: parsed(&d.limits.Message.MaxBytes, "a size such as 16MiB", ParseSize), about: "bytes of one message; default 16MiB"},
-		{name: "depth", value: integer(&d.limits.Message.MaxDepth, 8, 10_000), about: "nesting of one message; default 128"},
-		{name: "calls", value: integer(&d.limits.Calls, 1, 1_000_000), about: "open calls of one upstream; default 4096, 1024 for a server that the gateway starts"},
-		{name: "late", value: integer(&d.limits.Late, 1, 1_000_000), about: "ended calls that are remembered because their answers may still arrive; default 4096"},
-		{name: "sessions", value: integer(&d.door.Sessions, 1, 10_000_000), about: "sessions of one upstream; default 10000, 32 for a server that the gateway starts, because each may be a process"},
-		{name: "streams", value: integer(&d.door.Streams, 1, 1_000_000), about: "open event streams of one upstream; default 4096"},
-		{name: "idle", value: parsed(&d.door.SessionIdleTimeout, "a duration such as 1h", ParseDuration), about: "how long an unused session is kept, with its server; default 1h, 30m for a server that the gateway starts"},
-		{name: "patience", value: parsed(&d.door.ClientTimeout, "a duration such as 30s", ParseDuration), about: "how long a client may take to send a message; default 30s"},
+		{name: "message", value: parsed(&d.all.Limits.Message.MaxBytes, "a size such as 16MiB", ParseSize), about: "bytes of one message; default 16MiB"},
+		{name: "calls", value: integer(&d.all.Limits.Calls, 1, 1_000_000), about: "open calls of one upstream; default 4096, 1024 for a server that the gateway starts"},
+		{name: "sessions", value: integer(&d.clients.Sessions, 1, 10_000_000), about: "sessions of one upstream; default 10000, 32 for a server that the gateway starts, because each may be a process"},
+		{name: "streams", value: integer(&d.clients.Streams, 1, 1_000_000), about: "open event streams of one upstream; default 4096"},
+		{name: "idle", value: parsed(&d.clients.SessionIdleTimeout, "a duration such as 1h", ParseDuration), about: "how long an unused session is kept, with its server; default 1h, 30m for a server that the gateway starts"},
+		{name: "patience", value: parsed(&d.clients.ClientTimeout, "a duration such as 30s", ParseDuration), about: "how long a client may take to send a message; default 30s"},
 	}
 }
 
@@ -234,23 +220,23 @@ func (d *draft) location(text string) string {
 func (d *draft) file() *File {
 	f := d.f
 	for _, u := range d.upstreams {
-		u.Options.Mode = cmp.Or(u.Options.Mode, d.mode)
-		u.Options.Timeout = cmp.Or(u.Options.Timeout, d.timeout)
-		u.Options.StartTimeout = cmp.Or(u.Options.StartTimeout, d.start)
+		u.Options.Mode = cmp.Or(u.Options.Mode, d.all.Mode)
+		u.Options.Client = cmp.Or(u.Options.Client, d.all.Client)
+		u.Options.Timeout = cmp.Or(u.Options.Timeout, d.all.Timeout)
+		u.Options.StartTimeout = cmp.Or(u.Options.StartTimeout, d.all.StartTimeout)
 		if u.Options.Dialect == nil {
-			u.Options.Dialect = d.dialect
+			u.Options.Dialect = d.all.Dialect
 		}
-		u.Options.Mirror = u.Options.Mirror || d.mirror
+		u.Options.Mirror = u.Options.Mirror || d.all.Mirror
 		if more := d.profiles[u]; more != nil {
 			own := rules(&u.Options)
 			own.Masks, own.Codes = append(own.Masks, more.Masks...), append(own.Codes, more.Codes...)
 			own.Results = append(own.Results, more.Results...)
 		}
-		u.Options.Limits = d.limits
-		u.HTTP = httpgate.Options{
-			Header: u.HTTP.Header, Hosts: f.Hosts, Origins: d.origins, Token: f.Token,
-			Sessions: d.door.Sessions, Streams: d.door.Streams, SessionIdleTimeout: d.door.SessionIdleTimeout, ClientTimeout: d.door.ClientTimeout, Calls: d.limits.Calls,
-		}
+		u.Options.Limits = d.all.Limits
+		own := u.HTTP.Header
+		u.HTTP = d.clients
+		u.HTTP.Header, u.HTTP.Hosts, u.HTTP.Origins, u.HTTP.Token, u.HTTP.Calls = own, f.Hosts, d.origins, f.Token, d.all.Limits.Calls
 		f.Upstreams = append(f.Upstreams, *u)
 	}
 	f.fill()

@@ -54,12 +54,7 @@ func profileKeys(p *Profile, o *gateway.Options) []key {
 
 // profile reads the file that an upstream names. Its rules come after those in the configuration, which are more specific.
 func (d *draft) profile(u *Upstream) value {
-	return value{words: "a file", schema: map[string]any{"type": "string"}, read: func(r *reader, n ast.Node) {
-		text, ok := word(n)
-		if !ok {
-			r.fail(n, mistake("give a file", "this is %s", describe(n)))
-			return
-		}
+	return single("a file", anyText, (*reader).fail, func(r *reader, n ast.Node, text string) {
 		name, err := d.path(text)
 		if err != nil {
 			r.fail(n, err)
@@ -77,7 +72,7 @@ func (d *draft) profile(u *Upstream) value {
 			return
 		}
 		u.Profile, d.profiles[u] = name, p.Rules
-	}}
+	})
 }
 
 // behind returns a file system error without the path, which the reported line already shows.

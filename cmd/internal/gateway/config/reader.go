@@ -6,14 +6,11 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/similar"
 )
 
-// Bounds on a file. Its author is trusted, but a faulty script must not crash the gateway.
-const (
-	maxBytes = 1 << 20
-	maxNodes = 100_000 // values; those behind an alias count each time
-)
+// maxBytes bounds a file. Its author is trusted, but a faulty script must not crash the gateway.
+const maxBytes = 1 << 20
 
 var form = yamlfile.Form{
 	MaxBytes: maxBytes, Large: "split it into several gateways, or move rules into profiles", Quoted: "texts with : # [ or {",
@@ -22,14 +19,12 @@ var form = yamlfile.Form{
 // reader walks the tree of one file and collects problems.
 type reader struct {
 	*yamlfile.Report
-	getenv  func(string) string
-	open    func(name string) ([]byte, error) // for files that this one refers to
-	anchors map[string]ast.Node
-	nodes   int
+	getenv func(string) string
+	open   func(name string) ([]byte, error) // for files that this one refers to
 }
 
 func newReader(file string, data []byte, s Source) *reader {
-	return &reader{Report: yamlfile.NewReport(file, data), getenv: s.Getenv, open: s.ReadFile, anchors: map[string]ast.Node{}}
+	return &reader{Report: yamlfile.NewReport(file, data), getenv: s.Getenv, open: s.ReadFile}
 }
 
 // document reads the single mapping that a file consists of.
@@ -62,35 +57,18 @@ func (r *reader) fail(n ast.Node, err error) { r.At(n.GetToken(), err) }
 // hide reports a problem with a value that may be a secret. The line is not shown.
 func (r *reader) hide(n ast.Node, err error) { r.Hide(n.GetToken(), err) }
 
-// resolve follows anchors and aliases to the value. If that fails, it reports the problem and returns nil.
+// resolve returns the value, or nil with a problem for one with an anchor, an alias or a tag.
 func (r *reader) resolve(n ast.Node) ast.Node {
-	for range yamlfile.MaxFlow {
-		if r.nodes++; r.nodes > maxNodes {
-			if r.nodes == maxNodes+1 {
-				r.fail(n, mistake("use fewer aliases", "the file has more than %d values, those behind an alias counted each time", maxNodes))
-			}
-			return nil
-		}
-		switch v := n.(type) {
-		case *ast.AnchorNode:
-			r.anchors[v.Name.String()] = v.Value
-			n = v.Value
-		case *ast.AliasNode:
-			target, ok := r.anchors[v.Value.String()]
-			if !ok {
-				r.fail(n, mistake("put the anchor before its aliases", "there is no anchor %s", quote(v.Value.String())))
-				return nil
-			}
-			n = target
-		case *ast.TagNode:
-			r.fail(n, mistake("leave it out", "tags are not supported"))
-			return nil
-		default:
-			return n
-		}
+	switch n.(type) {
+	case *ast.AnchorNode, *ast.AliasNode:
+		r.fail(n, mistake("write the value out", "anchors and aliases are not supported"))
+		return nil
+	case *ast.TagNode:
+		r.fail(n, mistake("leave it out", "tags are not supported"))
+		return nil
+	default:
+		return n
 	}
-	r.fail(n, mistake("an anchor must not contain itself", "the alias refers to itself"))
-	return nil
 }
 
 // name returns the text of a key. If the key is not a plain word, it reports the problem and ok is false.
@@ -99,7 +77,7 @@ func (r *reader) name(k ast.MapKeyNode) (name string, ok bool) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode, *ast.NullNode:
 		return k.GetToken().Value, true
 	case *ast.MergeKeyNode:
-		r.fail(k, mistake("write the keys out, or use an alias for a whole value", "merge keys (<<) are not supported"))
+		r.fail(k, mistake("write the keys out", "merge keys (<<) are not supported"))
 	default:
 		r.fail(k, mistake("a key is a plain word", "this cannot be a key"))
 	}
@@ -149,7 +127,7 @@ func unknown(kind, got string, list []string) *Mistake {
 
 // nearby returns the hint for a word that is not in a list: a similar word, or the list.
 func nearby(got string, list []string) string {
-	return near.Hint(got, list, "one of "+strings.Join(list, ", "))
+	return similar.Hint(got, list, "one of "+strings.Join(list, ", "))
 }
 
 // quote returns a word of the file quoted for a message, with bounded length.

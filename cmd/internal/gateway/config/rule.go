@@ -9,7 +9,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/limits"
+	"github.com/candor-mcp/candor/internal/similar"
 )
 
 // masks returns a value that reads rules for successes that are failures into the options.
@@ -84,10 +85,10 @@ func note() key {
 
 // code returns a value that reads a code of the catalogue.
 func code(into *candor.Code) value {
-	return scalar("a code such as RATE_LIMITED", map[string]any{"type": "string"}, func(text string) error {
+	return scalar("a code such as RATE_LIMITED", anyText, func(text string) error {
 		c, err := candor.ParseCode(text)
 		if err != nil {
-			hint := near.Hint(text, symbols(), "")
+			hint := similar.Hint(text, symbols(), "")
 			return mistake(strings.TrimSpace(hint+" candor codes lists them"), "unknown code %s", quote(text))
 		}
 		*into = c
@@ -106,7 +107,7 @@ func symbols() []string {
 // retryAdvice returns a value that reads retry advice; a duration means a retry after that delay.
 func retryAdvice(into **candor.Retry) value {
 	const words = "not_retryable, retryable_immediate, or a duration such as 30s"
-	return scalar(words, map[string]any{"type": "string"}, func(text string) error {
+	return scalar(words, anyText, func(text string) error {
 		var advice candor.Retry
 		switch text {
 		case string(candor.RetryNever):
@@ -115,7 +116,7 @@ func retryAdvice(into **candor.Retry) value {
 			advice = candor.RetryNow()
 		default:
 			d, err := ParseDuration(text)
-			if err != nil || d > candor.MaxRetryAfter {
+			if err != nil || d > limits.RetryAfter {
 				return mistake("give "+words, "%s: not retry advice", quote(text))
 			}
 			advice = candor.RetryIn(d)

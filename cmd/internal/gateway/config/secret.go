@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"net/http"
 	"net/textproto"
 	"strings"
@@ -16,8 +15,8 @@ var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var envForm = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// token returns a value that reads the environment variable of the token. A token in the file is refused, because files are
-// copied, committed and mailed.
+// token returns a value that reads the environment variable of the token. A token in the file is refused, because files
+// are copied, committed and mailed.
 func (d *draft) token() value {
 	const words = "${NAME} of an environment variable, or none"
 	schema := map[string]any{"type": "string", "pattern": `^(\$\{[A-Za-z_][A-Za-z0-9_]*\}|none)$`}
@@ -34,40 +33,9 @@ func (d *draft) token() value {
 	})
 }
 
-// secretOnly returns a value that reads an environment variable and its name, and refuses any other text.
-func secretOnly(into, name *string, example string) value {
-	schema := map[string]any{"type": "string", "pattern": `^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`}
-	return discreet("${NAME} of an environment variable", schema, func(r *reader, n ast.Node, text string) {
-		if envForm.Get().FindString(text) != text || text == "" {
-			r.hide(n, mistake("put it into the environment and write "+example, "a token is never written into the file"))
-			return
-		}
-		*into, *name = r.expand(n, text), text[2:len(text)-1]
-	})
-}
-
-// shareAddress returns a value that reads an address for [ParseShare], which may have a password by mistake.
-func shareAddress(into *string) value {
-	return discreet("an address such as nats://10.0.0.1:4222", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
-		got, err := ParseShare(text)
-		if m, ok := errors.AsType[*Mistake](err); ok {
-			r.hide(n, m)
-			return
-		}
-		*into = got
-	})
-}
-
 // discreet returns a value for a text that may be a secret and is not shown in errors.
 func discreet(words string, schema map[string]any, read func(r *reader, n ast.Node, text string)) value {
-	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
-		text, ok := word(n)
-		if !ok {
-			r.hide(n, mistake("give "+words, "this is %s", describe(n)))
-			return
-		}
-		read(r, n, text)
-	}}
+	return single(words, schema, (*reader).hide, read)
 }
 
 // expand replaces each ${NAME} by the environment variable of that name, which must be set.
@@ -82,8 +50,8 @@ func (r *reader) expand(n ast.Node, text string) string {
 	})
 }
 
-// secretsIn returns the variables in a setting that hold a secret: all of them if the setting is a secret, otherwise those whose
-// name or value looks like one. Others, such as HOME, are available to every server.
+// secretsIn returns the variables in a setting that hold a secret: all of them if the setting is a secret, otherwise
+// those whose name or value looks like one. Others, such as HOME, are available to every server.
 func (r *reader) secretsIn(text string, secret bool) []string {
 	var names []string
 	for _, found := range envForm.Get().FindAllStringSubmatch(text, -1) {
@@ -95,14 +63,14 @@ func (r *reader) secretsIn(text string, secret bool) []string {
 	return names
 }
 
-// headers returns a value that reads headers for requests to the upstream. Values that look like secrets must come from the
-// environment.
+// headers returns a value that reads headers for requests to the upstream. Values that look like secrets must come from
+// the environment.
 func headers(into http.Header, secrets *[]string) value {
 	return named("header", "headers by name", func(name string) (value, error) {
 		if !isHeaderName(name) {
 			return value{}, mistake("such as Authorization or X-Api-Key", "%s: not the name of a header that may be set", quote(name))
 		}
-		return discreet("a text", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
+		return discreet("a text", anyText, func(r *reader, n ast.Node, text string) {
 			switch {
 			case strings.ContainsAny(text, "\r\n\x00"):
 				r.hide(n, mistake("give one line", "a header is one line"))
@@ -116,14 +84,14 @@ func headers(into http.Header, secrets *[]string) value {
 	})
 }
 
-// environment returns a value that reads variables for a server, added to those of the gateway. Values that look like secrets
-// must come from the gateway's environment.
+// environment returns a value that reads variables for a server, added to those of the gateway. Values that look like
+// secrets must come from the gateway's environment.
 func environment(into, secrets *[]string) value {
 	return named("variable", "variables by name", func(name string) (value, error) {
 		if !envName.MatchString(name) {
 			return value{}, mistake("letters, digits and _, such as API_URL", "%s: not a name of an environment variable", quote(name))
 		}
-		return discreet("a text", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
+		return discreet("a text", anyText, func(r *reader, n ast.Node, text string) {
 			switch {
 			case !envForm.MatchString(text) && redact.Key(name):
 				r.hide(n, mistake("put it into the environment of the gateway and write "+name+": ${"+name+"}", "a secret is never written into the file"))

@@ -2,7 +2,6 @@ package config
 
 import (
 	"net"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -104,29 +103,8 @@ func ParseURL(text string) (*url.URL, error) {
 		return nil, mistake("use headers: {Authorization: \"Bearer ${NAME}\"}", "an address must not have a password")
 	case u.Fragment != "":
 		return nil, mistake("leave out #"+u.Fragment, "a fragment is never sent to a server")
-	case !validPort(u):
-		return nil, mistake(hint, "%s: not a port", quote(u.Port()))
 	}
 	return u, nil
-}
-
-// ParseShare parses the URL of what gateways share. It is not shown in errors, because it may have a secret.
-func ParseShare(text string) (string, error) {
-	const hint = "such as nats://10.0.0.1:4222?creds=/etc/candor/node.creds"
-	u, err := url.Parse(text)
-	if err != nil {
-		return "", mistake(hint, "not a URL")
-	}
-	_, secret := u.User.Password()
-	switch {
-	case u.Scheme != "nats" && u.Scheme != "tls":
-		return "", mistake(hint, "the address begins neither with nats:// nor with tls://")
-	case u.Host == "":
-		return "", mistake(hint, "the address names no host")
-	case secret:
-		return "", mistake("name a file of credentials: ?creds=FILE", "an address must not have a password")
-	}
-	return text, nil
 }
 
 // ShowURL returns the URL of a server for people and logs, without user information and the values of its query, which often hold
@@ -145,14 +123,6 @@ func ShowURL(u *url.URL) string {
 	}
 	shown.RawQuery = strings.Join(pairs, "&")
 	return strings.ReplaceAll(redact.Policy{KeepPaths: true}.Text(shown.String()), "%E2%80%A6", "…")
-}
-
-func validPort(u *url.URL) bool {
-	if u.Port() == "" {
-		return true
-	}
-	_, err := netip.ParseAddrPort("127.0.0.1:" + u.Port())
-	return err == nil
 }
 
 var nameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)

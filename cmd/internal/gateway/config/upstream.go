@@ -8,7 +8,6 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
 // upstream adds an upstream with that name and returns the value that reads it.
@@ -34,8 +33,6 @@ func (u *Upstream) check() *Mistake {
 			"the upstream %s needs one of url and command", u.Name)
 	case u.URL != nil && (len(u.Env) > 0 || u.Dir != "" || u.Shared || u.Restart > 0):
 		return mistake("leave them out", "env, cwd, shared and restart are for a command, and the upstream %s has a url", u.Name)
-	case u.URL == nil && u.Share != nil && *u.Share:
-		return mistake("leave it out", "share is for a url: the upstream %s has a command, which each gateway starts for itself", u.Name)
 	case u.URL == nil && len(u.HTTP.Header) > 0:
 		return mistake("leave them out", "headers are for a url, and the upstream %s has a command", u.Name)
 	}
@@ -55,35 +52,21 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "mode", value: choice(&o.Mode, "mode", gateway.Modes()), about: "how failing answers may be changed"},
 		{name: "dialect", value: dialectValue(&o.Dialect), about: "the dialect of answers that the gateway writes itself"},
 		{name: "mirror", value: boolean(func(on bool) { o.Mirror = on }), about: "whether those answers repeat the error in structuredContent; default false"},
+		{name: "client", value: choice(&o.Client, "client", gateway.ClientNames()), about: "the client program that reads the answers"},
 		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect of the server: its errors are always failures"},
 		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without reporting progress"},
 		{name: "startTimeout", value: deadline(&o.StartTimeout), about: "how long the server may take to answer `initialize`, its installation included"},
 		{name: "tools", value: named("tool", "tools by name", func(name string) (value, error) { return tool(o, name), nil }), about: "settings of single tools"},
-		{name: "retry", value: retryPolicy(&o.Retry), about: "retries for read-only or idempotent calls; default 0"},
+		{name: "retry", value: again(&o.Retry), about: "retries for read-only or idempotent calls; default 0"},
 		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the circuit breaker; `off` disables it"},
 		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a client that repeats a failing call is refused; `off` disables it"},
-		{name: "validate", value: choice(&o.Validate, "validation", gateway.Validations()), about: "which calls are refused because their arguments do not fit the tool's schema; default lenient"},
-		{name: "validation", value: boolean(func(on bool) {
-			if !on {
-				o.Validate = gateway.ValidationOff
-			}
-		}), about: "false is the same as validate: off; for older files"},
+		{name: "validate", value: validation(&o.Validate), about: "which calls are refused because their arguments do not fit the tool's schema; default lenient"},
 		{name: "headers", value: headers(u.HTTP.Header, &u.Secrets), about: "headers to set on every request to the server; a value may contain `${NAME}`"},
-		{name: "share", value: boolean(func(on bool) { u.Share = &on }), about: "whether gateways tell each other about failures of this server; default true, but false for a url of this machine. Never for a command"},
 		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
 		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
 		{name: "codes", value: codes(o), about: "what the server's errors mean"},
 		{name: "results", value: results(o), about: "tools whose JSON-RPC errors are returned as results with `isError`, so that a model sees them"},
 	}
-}
-
-// IsShared reports whether other gateways hear about failures of this server. By default they do, unless its address is one of this machine,
-// which means another server on every machine.
-func (u *Upstream) IsShared() bool {
-	if u.URL == nil || u.Share != nil {
-		return u.URL != nil && *u.Share
-	}
-	return !httpguard.IsLoopback(u.URL.Hostname())
 }
 
 // absolute refuses a relative path, which would depend on where the gateway is started.
@@ -97,30 +80,25 @@ func absolute(path string) (string, error) {
 func tool(o *gateway.Options, name string) value {
 	return mapping("a tool", func() []key {
 		return []key{
-			{name: "timeout", about: "how long a call of this tool may take", value: toolDeadline(o, name)},
-			{name: "validate", about: "which calls of this tool are refused because of their arguments", value: toolValidation(o, name)},
+			{name: "timeout", about: "how long a call of this tool may take", value: forTool(&o.Timeouts, name, deadline)},
+			{name: "validate", about: "which calls of this tool are refused because of their arguments", value: forTool(&o.ValidateTools, name, validation)},
 		}
 	})
 }
 
-func toolValidation(o *gateway.Options, name string) value {
-	var strength gateway.Validation
-	return then(choice(&strength, "validation", gateway.Validations()), func(*reader, ast.Node) {
-		if o.ValidateTools == nil {
-			o.ValidateTools = map[string]gateway.Validation{}
+// forTool returns a value that reads a setting of one tool with read, and stores it in the settings by tool.
+func forTool[T any](settings *map[string]T, tool string, read func(into *T) value) value {
+	var setting T
+	return then(read(&setting), func(*reader, ast.Node) {
+		if *settings == nil {
+			*settings = map[string]T{}
 		}
-		o.ValidateTools[name] = strength
+		(*settings)[tool] = setting
 	})
 }
 
-func toolDeadline(o *gateway.Options, name string) value {
-	var limit time.Duration
-	return then(deadline(&limit), func(*reader, ast.Node) {
-		if o.Timeouts == nil {
-			o.Timeouts = map[string]time.Duration{}
-		}
-		o.Timeouts[name] = limit
-	})
+func validation(into *gateway.Validation) value {
+	return choice(into, "validation", gateway.Validations())
 }
 
 func deadline(into *time.Duration) value {
@@ -132,16 +110,6 @@ func dialectValue(into *dialect.Dialect) value {
 	return then(choice(&name, "dialect", dialect.Names()), func(*reader, ast.Node) {
 		*into, _ = dialect.Lookup(name) // cannot fail, because it is one of Names
 	})
-}
-
-func retryPolicy(p *gateway.RetryPolicy) value {
-	return either(again(p), mapping("retry", func() []key {
-		return []key{
-			{name: "times", value: again(p), about: "retries of a call"},
-			{name: "maxWait", value: parsed(&p.MaxWait, "a duration such as 10s", ParseDuration), about: "the longest delay before a retry; default 10s"},
-			{name: "budget", value: share(&p.Budget, 1), about: "average retries per call; default 0.2"},
-		}
-	}))
 }
 
 // MaxRestarts is the maximum number of restarts of a server per minute.

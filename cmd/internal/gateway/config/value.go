@@ -37,17 +37,25 @@ func (v value) jsonSchema() map[string]any {
 
 // scalar returns a value that reads a single value with parse. An error is reported at its position.
 func scalar(words string, schema map[string]any, parse func(text string) error) value {
-	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
-		text, ok := word(n)
-		if !ok {
-			r.fail(n, mistake("give "+words, "this is %s", describe(n)))
-			return
-		}
+	return single(words, schema, (*reader).fail, func(r *reader, n ast.Node, text string) {
 		if err := parse(text); err != nil {
 			r.fail(n, err)
 		}
+	})
+}
+
+// single returns a value that reads a single value with read. Any other value is reported with fail.
+func single(words string, schema map[string]any, fail func(*reader, ast.Node, error), read func(*reader, ast.Node, string)) value {
+	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
+		if text, ok := word(n); ok {
+			read(r, n, text)
+			return
+		}
+		fail(r, n, mistake("give "+words, "this is %s", describe(n)))
 	}}
 }
+
+var anyText = map[string]any{"type": "string"} // the schema of a text; never changed
 
 // word returns the text of a scalar without quotes.
 func word(n ast.Node) (string, bool) {
@@ -65,12 +73,12 @@ func word(n ast.Node) (string, bool) {
 
 // text returns a value that reads any text.
 func text(into *string, words string) value {
-	return scalar(words, map[string]any{"type": "string"}, func(text string) error { *into = text; return nil })
+	return parsed(into, words, func(text string) (string, error) { return text, nil })
 }
 
 // parsed returns a value that reads a text with a parse function.
 func parsed[T any](into *T, words string, parse func(string) (T, error)) value {
-	return scalar(words, map[string]any{"type": "string"}, func(text string) (err error) {
+	return scalar(words, anyText, func(text string) (err error) {
 		*into, err = parse(text)
 		return err
 	})
@@ -104,20 +112,7 @@ func integer(into *int, least, most int) value {
 	})
 }
 
-// share returns a value that reads a number above 0, up to most.
-func share(into *float64, most float64) value {
-	words := "a number above 0, up to " + strconv.FormatFloat(most, 'g', -1, 64)
-	return scalar(words, map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": most}, func(text string) error {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(x > 0 && x <= most) {
-			return mistake("give "+words, "%s: not a number, or out of bounds", quote(text))
-		}
-		*into = x
-		return nil
-	})
-}
-
-// boolean returns a value that reads true or false. YAML 1.2 has no other words for them, and the error for "yes" says so.
+// boolean returns a value that reads true or false. YAML 1.2 has no other words for them, and "yes" is an error.
 func boolean(set func(bool)) value {
 	return scalar("true or false", map[string]any{"type": "boolean"}, func(text string) error {
 		if text != "true" && text != "false" {
@@ -151,7 +146,7 @@ func sequence(words string, element func() value) value {
 // words returns a value that reads a list of texts.
 func words(into *[]string, what string) value {
 	return sequence(what, func() value {
-		return parsed(new(string), "a text", func(text string) (string, error) { *into = append(*into, text); return text, nil })
+		return scalar("a text", anyText, func(text string) error { *into = append(*into, text); return nil })
 	})
 }
 
@@ -237,7 +232,7 @@ func names(keys []key) []string {
 	return out
 }
 
-// each calls do for every key of a mapping whose name and value can be read.
+// each calls do for every key of a mapping with a readable name and value.
 func (r *reader) each(all []*ast.MappingValueNode, do func(name string, k, v ast.Node), what string) {
 	seen := map[string]bool{}
 	for _, pair := range all {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // MaxBytes limits the length of a name.
@@ -18,7 +19,7 @@ const MaxBytes = 100
 const Unknown = "server"
 
 // Clean returns the name that a server gives itself as one line without secrets and control characters, at most
-// MaxBytes long. It returns "" if the text is no use as a name: it is empty, or the name of a launcher.
+// MaxBytes long. It returns "" if the text is empty or the name of a launcher.
 func Clean(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -27,42 +28,64 @@ func Clean(name string) string {
 		return r
 	}, strings.ToValidUTF8(name, ""))
 	name = candor.Public(strings.Join(strings.Fields(name), " "), MaxBytes)
-	if launchers[program(name)] != nil {
+	if launchers[program(name)] {
 		return ""
 	}
 	return name
 }
 
-// FromCommand returns the name of the server that a command line starts. Script paths are relative to the current
-// folder.
+// FromCommand returns the name of the server that a command line starts.
 func FromCommand(words []string) string {
-	if name := Clean(find(words, 0)); name != "" {
+	if name := Clean(find(words)); name != "" {
 		return name
 	}
 	return Unknown
 }
 
-// maxNesting limits launchers that start launchers, such as env sh -c "npx …".
-const maxNesting = 8
+// launchers are the programs that do not identify a server, and verbs are their subcommands, in lower case.
+var (
+	launchers = wordSet("npx pnpx bunx npm pnpm yarn bun node nodejs tsx ts-node deno uvx uv pipx python pythonw py pypy docker podman nerdctl" +
+		" java dotnet go cargo ruby perl php sh bash zsh dash fish cmd powershell pwsh env nice nohup stdbuf sudo exec timeout candor")
+	verbs = wordSet("exec x dlx run start run-script tool container compose wrap")
+)
 
-func find(words []string, depth int) string {
-	if len(words) == 0 || depth > maxNesting {
-		return ""
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
 	}
-	l := launchers[program(words[0])]
-	if l == nil {
-		return fileName(words[0])
-	}
-	return l(words[1:], depth+1)
+	return set
 }
+
+// find returns the first word of a command line that may name a package, or "". It does not know which flags have a value: the name is
+// used only until the server gives its own.
+func find(words []string) string {
+	if i := slices.Index(words, "--"); i >= 0 {
+		words = words[i+1:]
+	}
+	for _, word := range words {
+		if strings.Contains(word, " ") { // a command line for a shell, whose last command is the server
+			return find(strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(word[strings.LastIndexAny(word, "&|;\n")+1:])))
+		}
+		if !launchers[program(word)] && !isOption(word) {
+			return packageName(word)
+		}
+	}
+	return ""
+}
+
+// isOption reports whether an argument of a launcher is a subcommand, a flag, the name of a variable, a number or an address.
+func isOption(word string) bool {
+	return verbs[word] || strings.HasPrefix(word, "-") || len(word) == 2 && word[0] == '/' || variable.MatchString(word) ||
+		strings.Trim(word, "0123456789.") == "" || strings.Contains(word, "://")
+}
+
+var variable = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$|^[A-Za-z_][A-Za-z0-9_]*=([^=]|$)`)
 
 // program returns the name of a program without folder, version and the extensions of Windows, in lower case.
 func program(word string) string {
-	name := strings.ToLower(path.Base(slashes(word)))
-	for _, ext := range []string{".exe", ".cmd", ".bat", ".ps1"} {
-		name = strings.TrimSuffix(name, ext)
-	}
-	if base := strings.TrimRight(name, "0123456789."); base == "python" || base == "node" || base == "pip" {
+	name := strings.ToLower(trimExtension(path.Base(slashes(word))))
+	if base := strings.TrimRight(name, "0123456789."); base == "python" || base == "node" {
 		return base
 	}
 	return name
@@ -71,65 +94,60 @@ func program(word string) string {
 // slashes returns a path with the separators of Windows replaced. A command line may be written on any system.
 func slashes(word string) string { return strings.ReplaceAll(word, `\`, "/") }
 
-// launcher returns the name of the server in the arguments of a program that starts other programs, or "".
-type launcher func(args []string, depth int) string
-
-// launchers are the programs whose names do not identify a server.
-var launchers map[string]launcher
-
-func init() { //nolint:gochecknoinits // a literal would refer to itself through find
-	script := func(args []string, _ int) string { return firstScript(args) }
-	launchers = map[string]launcher{
-		"npx": npx, "pnpx": npx, "bunx": npx, "npm": npm, "pnpm": npm, "yarn": npm, "bun": npm,
-		"node": script, "nodejs": script, "tsx": script, "ts-node": script, "deno": deno,
-		"uvx": uvx, "uv": uv, "pipx": pipx,
-		"python": python, "pythonw": python, "py": python, "pypy": python,
-		"docker": docker, "podman": docker, "nerdctl": docker,
-		"java": java, "dotnet": dotnet, "go": goRun, "cargo": cargo,
-		"ruby": script, "perl": script, "php": script,
-		"sh": shell, "bash": shell, "zsh": shell, "dash": shell, "fish": shell, "cmd": shell, "powershell": shell, "pwsh": shell,
-		"env": env, "nice": after, "nohup": after, "stdbuf": after, "sudo": after, "exec": after, "timeout": timeout,
-		"candor": candorWrap, "candor-mcp": candorWrap,
-	}
-}
-
-// operands returns the arguments that are not flags. values are the flags whose value is the next argument; a flag of
-// the form --flag=value has no further argument.
-func operands(args []string, values ...string) (rest []string) {
-	for i := 0; i < len(args); i++ {
-		switch {
-		case args[i] == "--":
-			return append(rest, args[i+1:]...)
-		case !strings.HasPrefix(args[i], "-") || args[i] == "-":
-			return append(rest, args[i:]...) // the rest belongs to the program
-		case slices.Contains(values, args[i]):
-			i++
+// packageName returns a package, an image, a module or a file without version, tag, extension and address.
+func packageName(spec string) string {
+	spec = strings.TrimPrefix(strings.TrimPrefix(slashes(spec), "npm:"), "jsr:")
+	if _, inside, ok := strings.Cut(spec, "node_modules/"); ok {
+		parts := strings.Split(inside, "/")
+		if strings.HasPrefix(inside, "@") && len(parts) > 1 {
+			return parts[0] + "/" + parts[1]
 		}
+		return trimExtension(parts[0])
 	}
-	return rest
+	if trimExtension(spec) != spec || strings.ContainsAny(spec[:min(1, len(spec))], "./~") || strings.Contains(spec, ":/") {
+		return fileName(spec)
+	}
+	if i := strings.IndexAny(spec, "[=<>!~;"); i > 0 {
+		spec = spec[:i]
+	}
+	if i := strings.LastIndexByte(spec, '@'); i > 0 {
+		spec = spec[:i]
+	}
+	if i := strings.LastIndexByte(spec, ':'); i > strings.LastIndexByte(spec, '/') {
+		spec = spec[:i]
+	}
+	for i := strings.LastIndexByte(spec, '.'); i > 0 && isGeneric(spec[i+1:]); i = strings.LastIndexByte(spec, '.') {
+		spec = spec[:i] // the module foo.server
+	}
+	return spec
 }
 
-// value returns the value of the first of some flags before the first operand, or "".
-func value(args []string, names, values []string) string {
-	for i := 0; i < len(args) && strings.HasPrefix(args[i], "-") && args[i] != "--"; i++ {
-		name, text, joined := strings.Cut(args[i], "=")
-		takes := slices.Contains(values, name) && !joined
-		switch {
-		case slices.Contains(names, name) && joined:
-			return text
-		case takes && i+1 < len(args) && slices.Contains(names, name):
-			return args[i+1]
-		case takes:
-			i++
-		}
+// fileName returns the last part of a path or an address without its extension, or of the first folder above it that is specific.
+func fileName(file string) string {
+	file = strings.TrimRight(file, "/")
+	base, _, _ := strings.Cut(path.Base(file), "@")
+	name := trimExtension(base)
+	for dir := path.Dir(file); isGeneric(name) && dir != "." && dir != "/"; dir = path.Dir(dir) {
+		name = path.Base(dir)
 	}
-	return ""
-}
-
-// first returns the first word, or "".
-func first(words []string) string {
-	if len(words) == 0 {
+	if isGeneric(name) || name == "/" {
 		return ""
 	}
-	return words[0]
+	return name
+}
+
+const extensions = " .js .mjs .cjs .ts .mts .py .rb .pl .php .sh .jar .dll .exe .cmd .bat .ps1 .csproj .fsproj .rs .go .json .toml .tgz .git "
+
+func trimExtension(name string) string {
+	if ext := path.Ext(name); len(ext) < len(name) && strings.Contains(extensions, " "+strings.ToLower(ext)+" ") {
+		return strings.TrimSuffix(name, ext)
+	}
+	return name
+}
+
+// isGeneric reports whether a file or folder name says nothing about a server.
+func isGeneric(name string) bool {
+	const generic = " index main server mcp mcp-server mcp_server app cli start run stdio __main__ __init__ " +
+		"dist build src lib bin out cmd target debug release scripts .venv venv .bin esm cjs . .. "
+	return strings.Contains(generic, " "+strings.ToLower(name)+" ")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
+	"github.com/candor-mcp/candor/internal/tail"
 )
 
 // Child describes the server process to start, and how it is run.
@@ -23,13 +24,13 @@ type Child struct {
 
 	// Stderr receives the server's standard error; nil discards it.
 	Stderr io.Writer
-	// RedactStderr removes secrets and control characters from Stderr, line by line. Paths are kept, because the operator reads
-	// this output. Clients never see paths.
+	// RedactStderr removes secrets and control characters from Stderr, line by line. Paths are kept, because the
+	// operator reads this output. Clients never see paths.
 	RedactStderr bool
 
-	// Guard is the command line that runs [guard.Main], without the server's command line. With it, no process that the server has
-	// started outlives the gateway, however either ends. Without it, and on systems without guards, only the server and its
-	// process group are ended.
+	// Guard is the command line that runs [guard.Main], without the server's command line. With it, no process that the
+	// server has started outlives the gateway, however either ends. Without it, and on systems without guards, only the
+	// server and its process group are ended.
 	Guard []string
 
 	Restart RestartPolicy
@@ -39,8 +40,7 @@ type Child struct {
 
 // RestartPolicy limits how often a server that has ended is restarted. The zero value never restarts it.
 type RestartPolicy struct {
-	Tries   int           // restarts within Window; 0 means never
-	Window  time.Duration // 0 means one minute
+	Tries   int           // restarts within one minute; 0 means never
 	Wait    time.Duration // delay before the first restart, doubled for each further one; 0 means 100 milliseconds
 	MaxWait time.Duration // 0 means 10 seconds
 }
@@ -49,7 +49,6 @@ type RestartPolicy struct {
 func (c *Child) Fill() {
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
 	c.Drain = cmp.Or(c.Drain, 10*time.Second)
-	c.Restart.Window = cmp.Or(c.Restart.Window, time.Minute)
 	c.Restart.Wait = cmp.Or(c.Restart.Wait, 100*time.Millisecond)
 	c.Restart.MaxWait = cmp.Or(c.Restart.MaxWait, 10*time.Second)
 }
@@ -86,23 +85,27 @@ func (c *Child) start() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{stderr: &stderrTail{to: c.Stderr, redact: c.RedactStderr, secrets: gateway.CommandSecrets(c.Env, c.Args)}, quiet: make(chan struct{}), done: make(chan struct{})}
-	var pipes pipes
-	stdinR, stdinW := pipes.make()
-	stdoutR, stdoutW := pipes.make()
-	stderrR, stderrW := pipes.make()
-	if pipes.err != nil {
-		pipes.close()
-		return nil, fmt.Errorf("making pipes for the server: %w", pipes.err)
+	p := &process{stderr: &stderrTail{kept: tail.Tail{N: keptBytes}, to: c.Stderr, redact: c.RedactStderr, secrets: gateway.CommandSecrets(c.Env, c.Args)}, quiet: make(chan struct{}), done: make(chan struct{})}
+	var ends [3][2]*os.File // of the pipes to read from, and to write to
+	closeEnds := func(files ...*os.File) {
+		for _, f := range files {
+			_ = f.Close() // nil if the pipe could not be made
+		}
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdinR, stdoutW, stderrW
-	p.stdin, p.stdout = stdinW, stdoutR
-	if p.runs, err = guard.Start(cmd, guard.Options{Self: c.Guard}); err != nil {
-		pipes.close()
+	for i := range ends {
+		if ends[i][0], ends[i][1], err = os.Pipe(); err != nil {
+			closeEnds(ends[0][0], ends[0][1], ends[1][0], ends[1][1])
+			return nil, fmt.Errorf("making pipes for the server: %w", err)
+		}
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = ends[0][0], ends[1][1], ends[2][1]
+	stderrR := ends[2][0]
+	p.stdin, p.stdout = ends[0][1], ends[1][0]
+	p.runs, err = guard.Start(cmd, guard.Options{Self: c.Guard})
+	closeEnds(ends[0][0], ends[1][1], ends[2][1]) // the server has copies
+	if err != nil {
+		closeEnds(p.stdin, p.stdout, stderrR)
 		return nil, c.explain(err)
-	}
-	for _, f := range []*os.File{stdinR, stdoutW, stderrW} {
-		_ = f.Close() // the server has copies
 	}
 	go p.await()
 	go func() {
@@ -111,28 +114,6 @@ func (c *Child) start() (*process, error) {
 		p.stderr.drain(stderrR)
 	}()
 	return p, nil
-}
-
-// pipes creates pipes until the first error.
-type pipes struct {
-	made []*os.File
-	err  error
-}
-
-func (p *pipes) make() (r, w *os.File) {
-	if p.err != nil {
-		return nil, nil
-	}
-	if r, w, p.err = os.Pipe(); p.err == nil {
-		p.made = append(p.made, r, w)
-	}
-	return r, w
-}
-
-func (p *pipes) close() {
-	for _, f := range p.made {
-		_ = f.Close()
-	}
 }
 
 // command returns the command to execute. No part of it comes from a peer.
@@ -178,8 +159,8 @@ func (p *process) await() {
 // outputDrainTimeout is how long the output of an ended server may be silent while another process keeps it open.
 const outputDrainTimeout = 250 * time.Millisecond
 
-// Read reads the server's output. It returns io.EOF once the server has ended and its output is silent, even if another process
-// keeps it open.
+// Read reads the server's output. It returns io.EOF once the server has ended and its output is silent, even if another
+// process keeps it open.
 func (p *process) Read(b []byte) (int, error) {
 	select {
 	case <-p.done:

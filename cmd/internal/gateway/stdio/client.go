@@ -35,9 +35,8 @@ type clientConn struct {
 	last      <-chan struct{} // closed when the last held call was sent; used only by the client's reader; nil if unordered
 	client    *lineWriter
 	handshake handshake
+	announced atomic.Bool  // the client was sent the line by which a server announces that it is ready
 	received  atomic.Int64 // number of lines from the client
-
-	announced atomic.Bool // the client was sent the line by which a server announces that it is ready
 
 	reading sync.Mutex // held while a line from the client is handled
 	closed  bool       // guarded by reading; further input is dropped
@@ -123,8 +122,8 @@ func (p *clientConn) request(m *wire.Message, session string, trace gateway.Trac
 	if e != nil {
 		c := p.up.NewCallFrom(m, p.peer(m, session, trace))
 		if l == nil {
-			c.AwaitSchema(p.ctx)          // no other call can be served in the meantime
-			e = cmp.Or(p.objection(c), e) // mistakes in the arguments first, because the caller can correct them
+			c.CompileSchema(&p.tools, p.callerOf(c))
+			e = cmp.Or(c.Objection(), e) // mistakes in the arguments first, because the caller can correct them
 		}
 		p.client.queue(c.Fail(p.ctx, e))
 		return
@@ -133,32 +132,12 @@ func (p *clientConn) request(m *wire.Message, session string, trace gateway.Trac
 	if p.holds(l, c) {
 		return
 	}
-	if refusal := p.admit(c); refusal != nil {
+	if refusal := c.Admit(p.ctx, true); refusal != nil {
 		p.client.queue(refusal)
 		return
 	}
 	p.handshake.request(c)
 	l.forward(c)
-}
-
-// objection is like [gateway.Call.Objection], but returns nil if that panics.
-func (p *clientConn) objection(c *gateway.Call) (e *candor.Error) {
-	defer func() {
-		if p.up.LogPanic(p.ctx, "admitting a call", recover()) {
-			e = nil
-		}
-	}()
-	return c.Objection()
-}
-
-// admit is like [gateway.Call.Admit], but returns an error response if that panics.
-func (p *clientConn) admit(c *gateway.Call) (refusal []byte) {
-	defer func() {
-		if p.up.LogPanic(p.ctx, "admitting a call", recover()) {
-			refusal = c.Fail(p.ctx, gateway.NewError(candor.CodeInternalError))
-		}
-	}()
-	return c.Admit(p.ctx, true)
 }
 
 // response forwards the client's response to a request of the server, but only to the server that sent the request.

@@ -35,4 +35,6 @@ func TestDrainingAdvisesOpenCallsToCheckTheirEffect(t *testing.T) {
 	if got := gatewaytest.ReadAdvice(t, s.answer("1")); got.Code != "GATEWAY_DRAINING" || got.Retry.Kind != "not_retryable" || !strings.HasPrefix(got.Suggestion, contract.CheckEffect) {
 		t.Errorf("%+v", got)
 	}
+	s.wait()
+	s.books.CheckTotals(t, 1)
 }

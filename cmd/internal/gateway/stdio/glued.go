@@ -2,6 +2,8 @@ package stdio
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
@@ -21,12 +23,6 @@ const (
 
 // byteOrderMark begins the output of servers on some platforms. Few clients can read a message after it.
 var byteOrderMark = []byte("\xef\xbb\xbf")
-
-// gluedAnswer is an answer that was found behind other output and is held back.
-type gluedAnswer struct {
-	to     *pending
-	answer []byte
-}
 
 // gluedMessages returns the responses at the end of a line that is not a message: the last ones, separated and followed only by
 // white space. Noise is the text before the first one. A message inside another JSON value, complete or not, is not found.
@@ -108,30 +104,20 @@ func (l *serverConn) awaited(messages [][]byte) bool {
 // holdBack delivers an answer that was found behind other output, unless the request is answered in another way within gluedWait.
 func (l *serverConn) holdBack(answer []byte) {
 	m := wire.Parse(answer, l.up.Options.Limits.Message)
-	key := gateway.IDKey(m.ID())
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := l.open[key]
-	if p == nil {
-		return
+	if p := l.open[gateway.IDKey(m.ID())]; p != nil {
+		p.glued = bytes.Clone(answer)
+		time.AfterFunc(gluedWait, func() { l.release(p) })
 	}
-	if l.glued == nil {
-		l.glued = map[string]gluedAnswer{}
-	}
-	l.glued[key] = gluedAnswer{to: p, answer: bytes.Clone(answer)}
-	time.AfterFunc(gluedWait, func() { l.release(key, p) })
 }
 
 // release delivers the answer held back for p, if p is still open.
-func (l *serverConn) release(key string, p *pending) {
+func (l *serverConn) release(p *pending) {
 	l.mu.Lock()
-	held := l.glued[key]
-	if held.to != p {
-		l.mu.Unlock()
-		return
-	}
-	delete(l.glued, key)
-	if l.open[key] != p || p.waiting {
+	answer := p.glued
+	p.glued = nil
+	if answer == nil || l.open[p.key] != p || p.waiting {
 		l.mu.Unlock()
 		return
 	}
@@ -139,7 +125,7 @@ func (l *serverConn) release(key string, p *pending) {
 	l.work.Add(1) // under the lock, so that the end of the connection either waits for it or has already happened
 	l.mu.Unlock()
 	defer l.work.Done()
-	m := wire.Parse(held.answer, l.up.Options.Limits.Message)
+	m := wire.Parse(answer, l.up.Options.Limits.Message)
 	l.answered(p, &m)
 	l.client.flush()
 }
@@ -147,12 +133,9 @@ func (l *serverConn) release(key string, p *pending) {
 // releaseAll delivers all answers that are held back, because the server's output has ended.
 func (l *serverConn) releaseAll() {
 	l.mu.Lock()
-	held := make(map[string]*pending, len(l.glued))
-	for key, g := range l.glued {
-		held[key] = g.to
-	}
+	open := slices.Collect(maps.Values(l.open))
 	l.mu.Unlock()
-	for key, p := range held {
-		l.release(key, p)
+	for _, p := range open {
+		l.release(p)
 	}
 }

@@ -40,7 +40,7 @@ func (h *handshake) request(c *gateway.Call) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.hello, h.id, h.ready, h.met = bytes.Clone(c.Bytes()), c.ID().Clone(), nil, false
+	h.hello, h.id, h.ready, h.met = bytes.Clone(c.Bytes()), bytes.Clone(c.ID()), nil, false
 	h.meeting, h.late = make(chan struct{}), false
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// holds holds a call that cannot be checked yet, because the server's tools are unknown or the tool's schema is not compiled, and
-// reports whether it did. The call is open from then on: its deadline, its cancellation and the end of the server end it. Other
-// messages from the client overtake it, except for later tool calls on the same stream.
+// holds holds a call that cannot be checked yet, because the server's tools are unknown or the tool's schema is not
+// compiled, and reports whether it did. The call is open from then on: its deadline, its cancellation and the end of
+// the server end it. Other messages from the client overtake it, except for later tool calls on the same stream.
 func (p *clientConn) holds(l *serverConn, c *gateway.Call) bool {
 	if !c.IsTool() || p.up.Options.Mode == gateway.ModeObserve || !p.up.ChecksAny() {
 		return false
@@ -22,10 +22,6 @@ func (p *clientConn) holds(l *serverConn, c *gateway.Call) bool {
 	held.waiting, held.unsent = true, true
 	if e := l.put(held); e != nil {
 		p.client.queue(c.Fail(p.ctx, e))
-		return true
-	}
-	if l.cancelledEarly(held.key) && l.giveUp(held) {
-		c.Cancelled(p.ctx)
 		return true
 	}
 	sent := make(chan struct{})
@@ -61,9 +57,7 @@ func (p *clientConn) prepare(l *serverConn, c *gateway.Call, before <-chan struc
 	if !p.waitFor(before, limit+limit/4) || !p.learn(l, c, wait) { // the previous call may wait too, and is sent first
 		return
 	}
-	if done := c.CompileSchema(&p.tools, p.callerOf(c)); done != nil {
-		wait(done)
-	}
+	c.CompileSchema(&p.tools, p.callerOf(c))
 }
 
 // waitFor reports whether done, which may be nil, was closed in time.
@@ -89,7 +83,7 @@ func (p *clientConn) release(l *serverConn, held *pending) {
 	}
 	defer l.work.Done()
 	held.call.FindTools(&p.tools, p.callerOf(held.call)) // not earlier: until the claim, another goroutine could have ended the call
-	refusal := p.admit(held.call)
+	refusal := held.call.Admit(p.ctx, true)
 	switch over, revoked := l.decided(held, refusal == nil); {
 	case refusal != nil:
 		l.client.send(refusal)
@@ -102,8 +96,8 @@ func (p *clientConn) release(l *serverConn, held *pending) {
 	}
 }
 
-// claim prevents other goroutines from ending a held call while its fate is decided. It returns false if the call has already
-// ended.
+// claim prevents other goroutines from ending a held call while its fate is decided. It returns false if the call has
+// already ended.
 func (l *serverConn) claim(held *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,8 +109,8 @@ func (l *serverConn) claim(held *pending) bool {
 	return true
 }
 
-// decided ends a decision that claim began. A call that is sent stays open, unless the connection is closed or the client has
-// cancelled the call.
+// decided ends a decision that claim began. A call that is sent stays open, unless the connection is closed or the
+// client has cancelled the call.
 func (l *serverConn) decided(held *pending, sent bool) (over *candor.Error, revoked bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

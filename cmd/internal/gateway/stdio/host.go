@@ -9,20 +9,21 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Host is a stdio server that receives messages from several connections, each in a goroutine of the caller. All output of the
-// server goes to one writer. [Wrap] is for a server with one client on one stream.
+// Host is a stdio server that receives messages from several connections, each in a goroutine of the caller. All output
+// of the server goes to one writer. [Wrap] is for a server with one client on one stream.
 type Host struct {
 	w      *supervisor
 	first  *process
 	hangUp func()
 }
 
-// StartHost starts a server. Its output is written to out, one message per line. Shared means that it serves several clients. The
-// caller must call [Host.Run].
+// StartHost starts a server. Its output is written to out, one message per line. Shared means that it serves several
+// clients. The caller must call [Host.Run].
 func StartHost(ctx context.Context, u *gateway.Upstream, child Child, out io.Writer, shared bool) (*Host, error) {
 	child.Fill()
 	u.Secrets.Store(gateway.CommandSecrets(child.Env, child.Args))
@@ -105,8 +106,8 @@ func (h *Host) Open(key string) *gateway.Call {
 	return nil
 }
 
-// Take removes an open call, which the caller must end. The call is nil if it has ended or its answer is being written. Cancel
-// sends the server a notification that the call with that id was cancelled.
+// Take removes an open call, which the caller must end. The call is nil if it has ended or its answer is being written.
+// Cancel sends the server a notification that the call with that id was cancelled.
 func (h *Host) Take(key string) (call *gateway.Call, cancel func(id wire.ID, reason string)) {
 	l, p := h.open(key)
 	if p == nil || !l.giveUp(p) {
@@ -115,8 +116,8 @@ func (h *Host) Take(key string) (call *gateway.Call, cancel func(id wire.ID, rea
 	return p.call, func(id wire.ID, reason string) { l.server.send(gateway.CancelNotification(id, reason)) }
 }
 
-// Ask sends a request from the gateway and returns the server's response. Message and error are both nil if the response could
-// not be read. The error is a [*candor.Error] if the server ended or did not answer within the limit.
+// Ask sends a request from the gateway and returns the server's response. Message and error are both nil if the
+// response could not be read. The error is a [*candor.Error] if the server ended or did not answer within the limit.
 func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time.Duration) (*wire.Message, error) {
 	l, e := h.w.client.server()
 	if e != nil {
@@ -127,7 +128,7 @@ func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time
 		err error
 	}
 	answered := make(chan response, 1)
-	id := wire.AppendString(nil, "candor/"+ref.New())
+	id := jsontext.AppendString(nil, "candor/"+ref.New())
 	p := newPending(id, limit, nil)
 	p.own = func(m *wire.Message) {
 		if m == nil {
@@ -151,8 +152,8 @@ func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time
 	}
 }
 
-// whyUnanswered returns the reason that a request from the gateway has no response, or nil if there was a response that could not
-// be read.
+// whyUnanswered returns the reason that a request from the gateway has no response, or nil if there was a response that
+// could not be read.
 func (l *serverConn) whyUnanswered(p *pending) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-// interruptibleWriter is a stream to a peer whose blocked writes can be interrupted.
+// interruptibleWriter is a stream to a peer with writes that can be interrupted while they block.
 type interruptibleWriter interface {
 	io.Writer
 	// interrupt makes every write fail, including the current one. It may be called at any time.
@@ -19,35 +20,18 @@ type interruptibleWriter interface {
 }
 
 // interruptible returns w as an interruptibleWriter. Flags of w that other processes share are not changed: a blocking pipe is
-// reopened, the output of a blocking socket is shut down, and anything else is written to by a goroutine, which leaks if a write
-// never returns.
+// reopened, and anything else is written to by a goroutine, which leaks if a write never returns.
 func interruptible(w io.Writer) interruptibleWriter {
-	f, isFile := w.(*os.File)
-	if isFile && f.SetWriteDeadline(time.Time{}) != nil {
-		return interruptibleFile(f)
-	}
-	if d, ok := w.(deadlineWriter); ok {
+	d, ok := w.(deadlineWriter)
+	if ok && d.SetWriteDeadline(time.Time{}) == nil {
 		return &deadlined{deadlineWriter: d}
 	}
-	return newHandOver(w)
-}
-
-func interruptibleFile(f *os.File) interruptibleWriter {
-	info, err := f.Stat()
-	if err != nil {
-		return newHandOver(f)
-	}
-	switch mode := info.Mode(); {
-	case mode.IsRegular():
-		return plainFile{f}
-	case mode&os.ModeNamedPipe != 0:
-		if again, err := reopen(f, os.O_WRONLY); err == nil {
+	if f, isFile := w.(*os.File); isFile {
+		if again, err := reopenPipe(f, os.O_WRONLY); err == nil {
 			return &deadlined{deadlineWriter: again, opened: again}
 		}
-	case mode&os.ModeSocket != 0 && canShutDown:
-		return socket{f}
 	}
-	return newHandOver(f)
+	return newHandOver(w)
 }
 
 type deadlineWriter interface {
@@ -70,18 +54,6 @@ func (d *deadlined) release() {
 	}
 	_ = d.SetWriteDeadline(time.Time{}) // restore the caller's file
 }
-
-// plainFile is a file on disk, where writes do not wait for a reader.
-type plainFile struct{ *os.File }
-
-func (plainFile) interrupt() {}
-func (plainFile) release()   {}
-
-// socket is a blocking socket. A write to it can only be interrupted by shutting down its output.
-type socket struct{ *os.File }
-
-func (s socket) interrupt() { shutDown(s.File) }
-func (s socket) release()   {}
 
 // handOver writes in another goroutine, so that its callers do not block on a write that never returns.
 type handOver struct {
@@ -135,18 +107,18 @@ func pollable(in io.Reader) (out io.Reader, done func()) {
 	if !ok || f.SetReadDeadline(time.Time{}) == nil {
 		return in, func() {}
 	}
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		return in, func() {}
-	}
-	again, err := reopen(f, os.O_RDONLY)
+	again, err := reopenPipe(f, os.O_RDONLY)
 	if err != nil {
-		return in, func() {} // /dev/fd is missing, or the pipe belongs to another user
+		return in, func() {} // not a pipe, or it belongs to another user
 	}
 	return again, func() { _ = again.Close() } // it was only read
 }
 
-// reopen opens the pipe of f again, without blocking, so that its reads and writes can have deadlines.
-func reopen(f *os.File, flag int) (*os.File, error) {
+// reopenPipe opens the pipe of f again, without blocking, so that its reads and writes can have deadlines.
+func reopenPipe(f *os.File, flag int) (*os.File, error) {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return nil, errors.ErrUnsupported
+	}
 	return os.OpenFile("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), flag|syscall.O_NONBLOCK, 0)
 }

@@ -2,13 +2,6 @@
 
 package stdio
 
-import (
-	"os"
-	"syscall"
-)
-
-const canShutDown = false
-
-func shutDown(*os.File) {}
+import "syscall"
 
 func signalName(sig syscall.Signal) string { return sig.String() }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -25,8 +26,8 @@ type listing struct {
 	mute  bool                             // guarded by mu; the server has not answered tools/list, and is not asked again
 }
 
-// begin returns a channel that is closed when the caller's list has arrived, and whether the gateway must request it now. The
-// channel is nil if the server must not be asked.
+// begin returns a channel that is closed when the caller's list has arrived, and whether the gateway must request it
+// now. The channel is nil if the server must not be asked.
 func (g *listing) begin(who gateway.Caller) (done chan struct{}, ask bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -75,8 +76,8 @@ func (g *listing) forget() {
 	g.asked = nil
 }
 
-// peer returns the origin of a request. Clients that share a server over one stream are distinguished by the client data in
-// _meta, which is all that the server sees of them.
+// peer returns the origin of a request. Clients that share a server over one stream are distinguished by the client
+// data in _meta, which is all that the server sees of them.
 func (p *clientConn) peer(m *wire.Message, session string, trace gateway.Trace) gateway.Peer {
 	who := gateway.Caller{Session: p.session}
 	if p.shared && (m.MethodIs("tools/call") || m.MethodIs("tools/list")) {
@@ -111,9 +112,9 @@ func (p *clientConn) mayList(c *gateway.Call) (may bool, meeting <-chan struct{}
 	return p.handshake.mayList()
 }
 
-// learn requests the tools of the caller if they are unknown, so that arguments can be checked from the first call on. It waits
-// for initialize and for the list, and returns false if that takes too long: the call is then forwarded unchecked. A list that
-// arrives later is still used.
+// learn requests the tools of the caller if they are unknown, so that arguments can be checked from the first call on.
+// It waits for initialize and for the list, and returns false if that takes too long: the call is then forwarded
+// unchecked. A list that arrives later is still used.
 func (p *clientConn) learn(l *serverConn, c *gateway.Call, wait func(<-chan struct{}) bool) bool {
 	may, meeting := p.mayList(c)
 	if meeting != nil {
@@ -147,7 +148,7 @@ type listRequest struct {
 
 // listPage requests a page of the tool list, and then all further ones.
 func (l *serverConn) listPage(r *listRequest, cursor string) {
-	id := wire.AppendString(nil, "candor/"+ref.New())
+	id := jsontext.AppendString(nil, "candor/"+ref.New())
 	p := newPending(id, listTimeout, func(m *wire.Message) {
 		if m == nil || m.Kind() != wire.KindResult || !l.listing.isCurrent(r.who, r.done) {
 			close(r.done)
@@ -172,7 +173,7 @@ func (l *serverConn) listPage(r *listRequest, cursor string) {
 func (r *listRequest) params(cursor string) []byte {
 	var members [][]byte
 	if cursor != "" {
-		members = append(members, wire.AppendString([]byte(`"cursor":`), cursor))
+		members = append(members, jsontext.AppendString([]byte(`"cursor":`), cursor))
 	}
 	if r.meta != nil {
 		members = append(members, append([]byte(`"_meta":`), r.meta...))
@@ -185,7 +186,7 @@ func about(m *wire.Message) []byte {
 	var members [][]byte
 	for _, name := range gateway.ClientMetaKeys {
 		if value := m.Params().Path("_meta", name).Raw(); value != nil {
-			members = append(members, append(append(wire.AppendString(nil, name), ':'), value...))
+			members = append(members, append(append(jsontext.AppendString(nil, name), ':'), value...))
 		}
 	}
 	if members == nil {

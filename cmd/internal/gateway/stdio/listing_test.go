@@ -74,8 +74,7 @@ func TestUnansweredListDelaysOnlyTheFirstCall(t *testing.T) {
 		if heard := d.heard(); len(heard) != 2 || !strings.Contains(heard[0]+heard[1], `"tools/list"`) || !strings.Contains(heard[0]+heard[1], ping) {
 			t.Errorf("the server was sent %q: a ping waits for the list", heard)
 		}
-		time.Sleep(gateway.MaxCheckTimeout)
-		synctest.Wait()
+		pass(gateway.MaxCheckTimeout)
 		d.wantHeard(first)
 		d.client(second)
 		d.wantHeard(second)
@@ -102,13 +101,11 @@ func TestDeadlineHoldsWhileTheListHangs(t *testing.T) {
 			call := gatewaytest.ToolCall(1, "work", `{}`)
 			at := time.Now()
 			go d.say(call)
-			time.Sleep(time.Second / 2)
-			synctest.Wait()
+			pass(time.Second / 2)
 			if heard := d.heard(); len(heard) == 0 || heard[len(heard)-1] != call {
 				t.Errorf("%s hangs: after half its time the call has not reached the server: %q", name, heard)
 			}
-			time.Sleep(time.Second / 2)
-			synctest.Wait()
+			pass(time.Second / 2)
 			if told := d.told(); len(told) != 1 || gatewaytest.CodeOf(told[0]) != "CALL_TIMEOUT" {
 				t.Errorf("%s hangs: after %v the client was sent %q", name, time.Since(at), told)
 			}
@@ -121,8 +118,7 @@ func TestUnansweredListDoesNotDelayTheEnd(t *testing.T) {
 		d := met(t, gateway.Options{})
 		call := gatewaytest.ToolCall(1, "work", `{}`)
 		d.client(call)
-		time.Sleep(gateway.MaxCheckTimeout)
-		synctest.Wait()
+		pass(gateway.MaxCheckTimeout)
 		d.server(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
 		if !isClosed(d.link.drained()) {
 			t.Error("the end waits for the gateway's own list")
@@ -170,8 +166,7 @@ func TestUnansweredInitializeIsAwaitedOnce(t *testing.T) {
 		hello, ready := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 		d.client(hello, ready, first, second)
 		d.wantHeard(hello, ready)
-		time.Sleep(gateway.MaxCheckTimeout)
-		synctest.Wait()
+		pass(gateway.MaxCheckTimeout)
 		d.wantHeard(first, second)
 		third := gatewaytest.ToolCall(3, "work", `{}`)
 		d.client(third)
@@ -202,6 +197,6 @@ func TestStatelessListHasClientMeta(t *testing.T) {
 		if heard := d.heard(); len(heard) != 1 || !strings.HasSuffix(heard[0], `"method":"tools/list","params":{"_meta":{`+about+`}}}`) {
 			t.Error(heard)
 		}
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 	})
 }

@@ -45,22 +45,3 @@ func say(w *os.File, text string) error {
 	_, err := w.WriteString(text)
 	return errors.Join(err, w.Close())
 }
-
-func TestOtherInputsAreReadUnchanged(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = errors.Join(r.Close(), w.Close()) })
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer null.Close() //nolint:errcheck // nothing is written to it
-	for _, in := range []io.Reader{r, null, io.LimitReader(r, 1)} {
-		if out, done := pollable(in); out != in {
-			t.Errorf("%T was opened anew", in)
-			done()
-		}
-	}
-}

@@ -1,7 +1,8 @@
 package stdio
 
-import "testing"
 import (
+	"testing"
+
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 

@@ -141,24 +141,3 @@ func TestAServerThatDoesNotReadIsKilledInTime(t *testing.T) {
 		s.answer(strconv.Itoa(id))
 	}
 }
-
-func TestHealthCountsRestarts(t *testing.T) {
-	t.Parallel()
-	s := wrapped(t, gateway.Options{}, restarting())
-	s.greet()
-	s.call(1, "exit", `{}`)
-	s.answer("1")
-	s.call(2, "echo", `{"text":"again"}`)
-	s.answer("2")
-	h := s.up.Health()
-	if p := h.Process; p == nil || p.Running != 1 || p.Starts != 2 || p.Restarts != 1 || p.Exits != 1 || p.LastExit == nil || p.LastExit.Status == "" {
-		t.Errorf("processes %+v", p)
-	}
-	if h.Server.Name == "" || h.Server.Protocol == "" || h.LastSuccess == nil || h.LastFailure == nil || h.LastFailure.Code != "candor/UPSTREAM_GONE" {
-		t.Errorf("health %+v", h)
-	}
-	s.hangUp()
-	if p := s.up.Health().Process; p.Running != 0 || p.Exits != 1 {
-		t.Errorf("at the end %+v", p)
-	}
-}

@@ -35,8 +35,7 @@ func TestARetriedCallIsSentAsTheSameBytes(t *testing.T) {
 		d.wantTold()
 		d.server(busy) // an answer between two attempts belongs to no call
 		d.wantHeard()
-		time.Sleep(4 * time.Second)
-		synctest.Wait()
+		pass(4 * time.Second)
 		d.wantHeard(call)
 		d.server(okay)
 		if told := d.told(); len(told) != 1 || told[0] != okay {
@@ -51,7 +50,7 @@ func TestARetriedCallIsSentAsTheSameBytes(t *testing.T) {
 
 func TestAWaitForAnotherAttemptEndsWithTheDeadlineTheClientOrTheServer(t *testing.T) {
 	for name, end := range map[string]func(*desk){
-		"CALL_TIMEOUT":     func(*desk) { time.Sleep(time.Minute) },
+		"CALL_TIMEOUT":     func(*desk) { pass(time.Minute) },
 		"GATEWAY_DRAINING": func(d *desk) { d.link.end(gateway.DrainingError()) },
 		"CANCELLED": func(d *desk) {
 			d.client(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
@@ -62,7 +61,7 @@ func TestAWaitForAnotherAttemptEndsWithTheDeadlineTheClientOrTheServer(t *testin
 			bubble(t, func(t *testing.T) {
 				d := retrying(t)
 				d.client(gatewaytest.ToolCall(1, "work", `{}`))
-				time.Sleep(59 * time.Second)
+				pass(59 * time.Second)
 				d.heard()
 				d.server(busy)
 				end(d)
@@ -70,8 +69,7 @@ func TestAWaitForAnotherAttemptEndsWithTheDeadlineTheClientOrTheServer(t *testin
 				if told := strings.Join(d.told(), ""); name != "CANCELLED" && strings.Count(told, name) == 0 || name == "CANCELLED" && told != "" {
 					t.Error(told)
 				}
-				time.Sleep(time.Minute)
-				synctest.Wait()
+				pass(time.Minute)
 				d.wantHeard() // neither the call nor a cancellation, because the server has no call
 				d.wantTold()
 				if d.books.ByCode()[name] != 1 {

@@ -41,16 +41,6 @@ func TestSecretOfTheServerIsRedacted(t *testing.T) {
 	}
 }
 
-// TestASuccessMayHoldTheSecret checks that successful answers are not changed.
-func TestASuccessMayHoldTheSecret(t *testing.T) {
-	const answer = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"your key is f00dbabe99"}]}}`
-	child := Child{Command: "sh", Args: []string{"-c", `read -r line; printf '%s\n' "$0"; read -r line`, answer}, Grace: time.Second, Env: append(os.Environ(), "PIER_API_KEY=f00dbabe99")}
-	s := wrapped(t, gateway.Options{}, child)
-	if s.call(1, "moor", `{}`); s.answer("1") != answer {
-		t.Error("a success was changed")
-	}
-}
-
 // TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays uses a server that prints its key on standard error, on standard
 // output, and in an answer to no call.
 func TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays(t *testing.T) {

@@ -25,11 +25,10 @@ type serverConn struct {
 	server    *lineWriter
 	handshake *handshake
 	noise     atomic.Int64 // number of lines from the server that are not messages
-	spoken    bool         // the server has written a line; used only by the server's reader
 	tools     *gateway.ToolCache
-	listing   listing
-
 	announced *atomic.Bool // as in clientConn
+	spoken    bool         // the server has written a line; used only by the server's reader
+	listing   listing
 
 	recording chan struct{}  // held by each failure that is being recorded
 	work      sync.WaitGroup // goroutines that record failures or end expired calls
@@ -39,17 +38,14 @@ type serverConn struct {
 	calls    int                 // number of client calls in open
 	progress map[string]*pending // calls with progress tokens, by token
 	clock    clock
-	held     int                               // bytes of the open requests
-	late     *gateway.Recent[string, struct{}] // abandoned calls whose answers may still arrive
-	asked    map[string]wire.ID                // requests from the server that the client has not answered
-	crowded  bool                              // there were too many requests to remember; every response is accepted
-	over     *candor.Error                     // why no further calls can be opened
-	empty    chan struct{}                     // closed when the last call ends; nil unless drained was called
-	early    map[string]time.Time              // calls cancelled before they arrived, which can happen over HTTP
-	lates    int64                             // late answers that were dropped
-	strays   int64                             // number of answers that belong to no call
-
-	glued map[string]gluedAnswer // answers that are held back, by the key of their request
+	held     int                // bytes of the open requests
+	late     recentKeys         // abandoned calls whose answers may still arrive
+	asked    map[string]wire.ID // requests from the server that the client has not answered
+	crowded  bool               // there were too many requests to remember; every response is accepted
+	over     *candor.Error      // why no further calls can be opened
+	empty    chan struct{}      // closed when the last call ends; nil unless drained was called
+	lates    int64              // late answers that were dropped
+	strays   int64              // number of answers that belong to no call
 }
 
 // pending is a request in the table.
@@ -63,9 +59,33 @@ type pending struct {
 	due     time.Time // deadline
 	waiting bool      // it waits for another attempt or for its first one, so no answer can belong to it
 	unsent  bool      // it was never sent
+	glued   []byte    // an answer that is held back
 
 	deciding bool // a goroutine is deciding whether to send the call, and ends it if not
 	revoked  bool // the client has cancelled it in the meantime
+}
+
+// maxLate is the number of abandoned calls whose answers may still arrive.
+const maxLate = 4096
+
+// recentKeys is a set that drops its oldest keys when it is full.
+type recentKeys struct {
+	keys  map[string]bool
+	order []string // oldest first, starting at next
+	next  int
+}
+
+func (r *recentKeys) add(key string) {
+	switch {
+	case r.keys[key]:
+	case len(r.order) < maxLate:
+		r.order = append(r.order, key)
+	default:
+		delete(r.keys, r.order[r.next])
+		r.order[r.next] = key
+		r.next = (r.next + 1) % maxLate
+	}
+	r.keys[key] = true
 }
 
 // newPending returns a request of the gateway, whose answer own receives.
@@ -94,8 +114,8 @@ func appendRequest(dst []byte, id wire.ID, method string, params []byte) []byte 
 const (
 	// maxHeld bounds the bytes of all open requests of one connection.
 	maxHeld = 64 << 20
-	// maxRecordings bounds the failures that are recorded concurrently, and maxRecording the size of an answer that is recorded
-	// in the background.
+	// maxRecordings bounds the failures that are recorded concurrently, and maxRecording the size of an answer that is
+	// recorded in the background.
 	maxRecordings = 256
 	maxRecording  = 64 << 10
 	// maxStrays bounds the recorded answers that belong to no call.
@@ -108,7 +128,7 @@ func (p *clientConn) newServerConn(server *lineWriter) *serverConn {
 	return &serverConn{
 		up: u, ctx: p.ctx, session: p.session, unordered: p.unordered, client: p.client, server: server, handshake: &p.handshake, tools: &p.tools, announced: &p.announced,
 		recording: make(chan struct{}, maxRecordings),
-		open:      map[string]*pending{}, progress: map[string]*pending{}, late: gateway.NewRecent[string, struct{}](u.Options.Limits.Late), asked: map[string]wire.ID{},
+		open:      map[string]*pending{}, progress: map[string]*pending{}, late: recentKeys{keys: map[string]bool{}}, asked: map[string]wire.ID{},
 	}
 }
 
@@ -117,11 +137,10 @@ func (l *serverConn) objection(m *wire.Message) *candor.Error {
 	key := gateway.IDKey(m.ID())
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, late := l.late.Get(key)
 	switch {
 	case l.over != nil:
 		return l.over
-	case l.open[key] != nil, late: // its answer could be confused with one to the earlier call
+	case l.open[key] != nil, l.late.keys[key]: // its answer could be confused with one to the earlier call
 		return gateway.NewError(candor.CodeDuplicateRequestID)
 	case l.calls >= l.up.Options.Limits.Calls, l.held+len(m.Bytes()) > maxHeld:
 		return gateway.NewError(candor.CodeTooManyCalls, "open", l.calls, "openBytes", l.held)
@@ -137,25 +156,7 @@ func (l *serverConn) forward(c *gateway.Call) {
 		l.client.queue(c.Fail(l.ctx, e))
 		return
 	}
-	if l.cancelledEarly(p.key) && l.giveUp(p) {
-		c.Cancelled(l.ctx)
-		return
-	}
 	l.server.queue(c.Bytes())
-}
-
-const (
-	earlyTime = time.Second // how late a call may arrive after its cancellation
-	maxEarly  = 256
-)
-
-// cancelledEarly reports whether the call with that key was cancelled before it arrived, and removes that note.
-func (l *serverConn) cancelledEarly(key string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, ok := l.early[key]
-	delete(l.early, key)
-	return ok && time.Since(at) < earlyTime
 }
 
 // put adds a request to the table and starts its timeout. It returns an error if the connection has ended.
@@ -177,8 +178,8 @@ func (l *serverConn) put(p *pending) *candor.Error {
 	return nil
 }
 
-// take removes the request with that key from the table, so that the caller may end it. It returns nil if there is no such
-// request.
+// take removes the request with that key from the table, so that the caller may end it. It returns nil if there is no
+// such request.
 func (l *serverConn) take(key string) *pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,7 +200,7 @@ func (l *serverConn) giveUp(p *pending) bool {
 	}
 	l.remove(p)
 	if !p.waiting {
-		l.late.Put(p.key, struct{}{})
+		l.late.add(p.key)
 	}
 	return true
 }
@@ -243,6 +244,7 @@ func (l *serverConn) extend(token wire.ID) {
 	if p == nil || p.waiting {
 		return
 	}
+	p.call.NoteProgress()
 	p.due = p.began.Add(min(time.Since(p.began)+p.limit, gateway.MaxExtension*p.limit))
 }
 
@@ -266,18 +268,12 @@ func (l *serverConn) again(p *pending, wait time.Duration) {
 	})
 }
 
-// cancel ends a call that the client cancels. It returns false if the call was never sent, so that the server need not be
-// notified.
+// cancel ends a call that the client cancels. It returns false if the call was never sent, so that the server need not
+// be notified.
 func (l *serverConn) cancel(id wire.ID) (sent bool) {
 	key := gateway.IDKey(id)
 	l.mu.Lock()
 	p := l.open[key]
-	if p == nil && l.unordered {
-		if l.early == nil || len(l.early) >= maxEarly {
-			l.early = map[string]time.Time{}
-		}
-		l.early[key] = time.Now()
-	}
 	sent = p == nil || !p.unsent
 	if p != nil && p.deciding {
 		p.revoked = true
@@ -327,7 +323,7 @@ func (l *serverConn) finish(e *candor.Error, end func(*pending)) {
 	l.asked = nil
 	l.mu.Unlock()
 	for _, id := range asked { // the server that sent the request has ended
-		l.client.send(gateway.CancelNotification(id, "the server that asked is gone"))
+		l.client.send(gateway.CancelNotification(id, "the server that asked has ended"))
 	}
 	for _, p := range left {
 		if p.call == nil {
@@ -366,8 +362,8 @@ func (l *serverConn) logDropped() {
 	}
 }
 
-// clock wakes a serverConn when the first of its calls is due. All calls share one timer, because a timer per call would cost
-// more than reading the call. Its fields are guarded by the mutex of the serverConn.
+// clock wakes a serverConn when the first of its calls is due. All calls share one timer, because a timer per call
+// would cost more than reading the call. Its fields are guarded by the mutex of the serverConn.
 type clock struct {
 	timer *time.Timer
 	at    time.Time // when it wakes, never later than the first call is due; zero if it is stopped

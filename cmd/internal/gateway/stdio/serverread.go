@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"log/slog"
@@ -32,12 +33,12 @@ func (l *serverConn) read(server io.Reader) error {
 
 // fromServer handles one line from the server.
 func (l *serverConn) fromServer(line framing.Line) {
-	first := !l.spoken
-	l.spoken = true
 	if line.Flaw != wireflaw.None {
 		l.oversize(line)
 		return
 	}
+	first := !l.spoken
+	l.spoken = true
 	m := wire.Parse(line.Bytes, l.up.Options.Limits.Message)
 	switch m.Kind() {
 	case wire.KindResult, wire.KindError:
@@ -75,20 +76,16 @@ func (l *serverConn) answered(p *pending, m *wire.Message) {
 		own := *m // the callee is unknown here; without the copy, every message would escape to the heap
 		p.own(&own)
 	default:
-		switch p.call.Method() {
-		case "initialize":
+		if p.call.Method() == "initialize" {
 			l.handshake.response(m)
-			l.up.Introduced(m)
-		case "server/discover":
-			l.up.Introduced(m)
 		}
 		l.close(p, m)
 	}
 }
 
-// close ends a call that was removed from the table with the server's answer, or retries it. A clean answer is sent immediately.
-// A failure is recorded first, concurrently with other failures, because a ledger that syncs to disk writes many as fast as one,
-// and later messages do not wait for it.
+// close ends a call that was removed from the table with the server's answer, or retries it. A clean answer is sent
+// immediately. A failure is recorded first, concurrently with other failures, because a ledger that syncs to disk
+// writes many as fast as one, and later messages do not wait for it.
 func (l *serverConn) close(p *pending, m *wire.Message) {
 	defer l.rescue(p)
 	answer := p.call.Read(m)
@@ -127,7 +124,7 @@ func (l *serverConn) closeFailed(p *pending, answer gateway.Answer, write func([
 	write(reply.Bytes)
 }
 
-// rescue answers a call whose handling panicked.
+// rescue answers a call after its handling has panicked.
 func (l *serverConn) rescue(p *pending) {
 	if l.up.LogPanic(l.ctx, "closing a call", recover()) {
 		l.client.send(p.call.Fail(l.ctx, gateway.NewError(candor.CodeInternalError)))
@@ -158,13 +155,15 @@ func (l *serverConn) remember(id wire.ID) {
 		l.crowded = true
 		return
 	}
-	l.asked[gateway.IDKey(id)] = id.Clone()
+	l.asked[gateway.IDKey(id)] = bytes.Clone(id)
 }
 
 // dropped handles an answer to no open call: it is late, or was never requested.
 func (l *serverConn) dropped(m *wire.Message) {
 	l.mu.Lock()
-	late := l.late.Delete(gateway.IDKey(m.ID()))
+	key := gateway.IDKey(m.ID())
+	late := l.late.keys[key]
+	delete(l.late.keys, key)
 	if late {
 		l.up.CountLate()
 		l.lates++
@@ -217,8 +216,8 @@ func (l *serverConn) logNoise(line []byte, whole bool) {
 	}
 }
 
-// closeBadly ends a call with a malformed answer. A failure in it is kept. A malformed success is an error, except in observe
-// mode.
+// closeBadly ends a call with a malformed answer. A failure in it is kept. A malformed success is an error, except in
+// observe mode.
 func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
 	defer l.rescue(p)
 	e := malformedError(m.Malformation().Flaw)
@@ -236,7 +235,7 @@ func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
 
 // oversize handles a line that was too long to keep.
 func (l *serverConn) oversize(line framing.Line) {
-	id := wire.PeekID(line.Head, line.Tail)
+	id := framing.PeekID(line.Head, line.Tail)
 	if id == nil {
 		l.logNoise(line.Head, false)
 		return
@@ -253,12 +252,23 @@ func (l *serverConn) failAnswered(m *wire.Message, e *candor.Error) {
 	}
 }
 
-// takeAnswered removes and returns the call that a message seems to answer.
+// takeAnswered removes and returns the call that a message seems to answer. A message may name several ids, so it ends
+// the call and is not delivered.
 func (l *serverConn) takeAnswered(m *wire.Message) *pending {
-	if shape := m.Shape(); m.ID() == nil || shape == wire.KindRequest || shape == wire.KindNotification {
+	if shape := m.Shape(); shape == wire.KindRequest || shape == wire.KindNotification {
 		return nil
 	}
-	return l.take(gateway.IDKey(m.ID()))
+	if m.ID() != nil {
+		return l.take(gateway.IDKey(m.ID()))
+	}
+	for name, value := range m.Value().Members() {
+		if name.Is("id") {
+			if p := l.take(gateway.IDKey(wire.ID(value.Raw()))); p != nil {
+				return p
+			}
+		}
+	}
+	return nil
 }
 
 func (l *serverConn) fail(p *pending, e *candor.Error) {
@@ -274,9 +284,9 @@ func malformedError(flaw wireflaw.Flaw) *candor.Error {
 	return gateway.NewError(candor.CodeUpstreamMalformed, "flaw", flaw.String(), "reason", flaw.Reason())
 }
 
-// passReady forwards the line by which a JSON-RPC harness announces that it is ready, and reports whether m is that line. It is
-// not a message, but clients of such a server wait for it. It is forwarded once per client, and only as the first line of a
-// server: after a restart the client is already connected.
+// passReady forwards the line by which a JSON-RPC harness announces that it is ready, and reports whether m is that
+// line. It is not a message, but clients of such a server wait for it. It is forwarded once per client, and only as the
+// first line of a server: after a restart the client is already connected.
 func (l *serverConn) passReady(m *wire.Message, first bool) bool {
 	if !first || l.unordered || !isReady(m.Value()) || !l.announced.CompareAndSwap(false, true) {
 		return false

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"io"
 	"strings"
-	"sync"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/tail"
 )
 
 // stderrTail copies a server's standard error and keeps the end of it, which explains why the server ended.
@@ -18,9 +17,8 @@ type stderrTail struct {
 	redact  bool                  // redact the output line by line
 	secrets *gateway.SecretFilter // secrets that the server was started with
 
-	mu   sync.Mutex
-	kept []byte // the last bytes, unchanged
-	line []byte // the incomplete last line, if redacting
+	kept tail.Tail // the last bytes, unchanged
+	line []byte    // the incomplete last line, if redacting
 }
 
 const (
@@ -28,7 +26,7 @@ const (
 	keptBytes = 16 << 10
 	// shownBytes bounds the part of the tail that an error shows. It is the limit for one text of an error: a longer one would
 	// lose its end, which is the most useful part.
-	shownBytes = min(candor.MaxText, candor.MaxCause)
+	shownBytes = min(limits.Text, limits.Cause)
 	// maxStderrLine bounds the part of a line that is buffered before it is redacted and written.
 	maxStderrLine = 64 << 10
 )
@@ -47,12 +45,7 @@ func (t *stderrTail) drain(r io.Reader) {
 }
 
 func (t *stderrTail) take(b []byte) {
-	t.mu.Lock()
-	t.kept = append(t.kept, b...)
-	if extra := len(t.kept) - keptBytes; extra > 0 {
-		t.kept = append(t.kept[:0], t.kept[extra:]...)
-	}
-	t.mu.Unlock()
+	_, _ = t.kept.Write(b)
 	if !t.redact {
 		t.pass(b, false)
 		return
@@ -82,13 +75,11 @@ func (t *stderrTail) pass(b []byte, clean bool) {
 
 // text returns the redacted end of the output, starting at the beginning of a line.
 func (t *stderrTail) text() string {
-	t.mu.Lock()
-	kept := bytes.Clone(t.kept)
-	t.mu.Unlock()
-	if len(kept) == keptBytes { // the first line is cut, and a truncated secret might not be recognised
-		kept = kept[bytes.IndexAny(kept, "\n ")+1:]
+	kept, cut := t.kept.Text()
+	if cut { // the first line is cut, and a truncated secret might not be recognised
+		kept = kept[strings.IndexAny(kept, "\n ")+1:]
 	}
-	clean := redact.Bytes(t.secrets.Redact(kept))
+	clean := redact.Bytes(t.secrets.Redact([]byte(kept)))
 	if extra := len(clean) - shownBytes; extra > 0 {
 		clean = clean[extra:]
 		clean = clean[bytes.IndexByte(clean, '\n')+1:]
@@ -102,9 +93,8 @@ func withoutFrames(text string) string {
 	var kept []string
 	dump := false // in a Go goroutine dump, whose frames follow a known line
 	for line := range strings.Lines(text) {
-		words, _ := redact.Stack(strings.TrimRight(line, "\r\n"))
 		dump = strings.HasPrefix(line, "goroutine ") || dump && (line[0] == '\t' || strings.Contains(line, "(") || strings.HasPrefix(line, "created by "))
-		if !dump && (words != "" || strings.TrimSpace(line) == "") {
+		if !dump && !redact.Frame(strings.TrimRight(line, "\r\n")) {
 			kept = append(kept, line)
 		}
 	}

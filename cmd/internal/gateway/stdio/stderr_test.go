@@ -10,33 +10,11 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+	"github.com/candor-mcp/candor/internal/tail"
 	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
-func TestNoSecretOnStderrOrStdoutGetsOut(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, maker := range planted.Makers {
-		for _, place := range planted.Templates {
-			secret := maker.Make(random)
-			text := place.Text(secret)
-			passed := &gatewaytest.LockedBuffer{}
-			tail := &stderrTail{to: passed, redact: true}
-			tail.drain(strings.NewReader("starting\n" + text + "\nover\n"))
-			log := &gatewaytest.LockedBuffer{}
-			l := loggingConn(log)
-			for line := range strings.Lines(text) {
-				l.logNoise([]byte(strings.TrimSuffix(line, "\n")), true)
-			}
-			for where, got := range map[string]string{"tail": tail.text(), "stderr": passed.String(), "log": log.String()} {
-				if strings.Contains(got, secret) {
-					t.Errorf("%s, %s: the %s holds it: %s", maker.Kind, place.Name, where, got)
-				}
-			}
-		}
-	}
-}
-
-// loggingConn returns a connection whose log is written to w.
+// loggingConn returns a connection that logs to w.
 func loggingConn(w io.Writer) *serverConn {
 	up := gateway.New(gateway.Options{Logger: slog.New(slog.NewTextHandler(w, nil))})
 	return newClientConn(context.Background(), up, io.Discard).newServerConn(newLineWriter(io.Discard, 0))
@@ -47,7 +25,7 @@ func TestASecretIsNotShownInPartsWhereverItIsCut(t *testing.T) {
 	for _, maker := range planted.Makers {
 		secret := maker.Make(random)
 		for back := range len(secret) { // the kept bytes begin inside the secret
-			tail := &stderrTail{}
+			tail := &stderrTail{kept: tail.Tail{N: keptBytes}}
 			tail.take([]byte("refused " + secret + " for this\n"))
 			tail.take([]byte(strings.Repeat("x", keptBytes-back-len(" for this\n")-1) + "\n"))
 			if got := tail.text(); len(secret)-back > 8 && strings.Contains(got, secret[back:]) {
@@ -63,7 +41,7 @@ func TestASecretIsNotShownInPartsWhereverItIsCut(t *testing.T) {
 }
 
 func TestTheTailIsTheEnd(t *testing.T) {
-	tail := &stderrTail{}
+	tail := &stderrTail{kept: tail.Tail{N: keptBytes}}
 	for range 5000 {
 		tail.take([]byte("an earlier line\n"))
 	}
@@ -73,7 +51,7 @@ func TestTheTailIsTheEnd(t *testing.T) {
 	}
 }
 
-// TestCrashIsReportedWithoutItsStack checks that the last messages of a server are kept, whatever is between them.
+// TestCrashIsReportedWithoutItsStack checks that the last messages of a server are kept, with any text between them.
 func TestCrashIsReportedWithoutItsStack(t *testing.T) {
 	for text, want := range map[string]string{
 		"the pier is closed\n": "the pier is closed",

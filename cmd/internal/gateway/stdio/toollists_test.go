@@ -3,9 +3,7 @@ package stdio
 import (
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
@@ -38,23 +36,6 @@ func TestSchemasAreCompiledAtTheFirstCall(t *testing.T) {
 	if grown := heap() - before; grown > 64<<20 {
 		t.Errorf("the list takes %d MiB", grown>>20)
 	}
-}
-
-// While the gateway's tools/list is unanswered, a ping overtakes the call that waits for it, and the call is still sent in time.
-func TestUnansweredListHoldsUpNothing(t *testing.T) {
-	child := listChild(gatewaytest.ListsNothing)
-	child.Drain = time.Hour
-	s := wrapped(t, gateway.Options{Timeout: 2 * time.Second}, child)
-	s.greet()
-	s.call(1, "work", `{}`)
-	s.send(`{"jsonrpc":"2.0","id":"ping","method":"ping"}`)
-	if first := s.next(); !strings.Contains(first, `"id":"ping"`) {
-		t.Errorf("the ping waits for the list: first came %s", first)
-	}
-	if answer := s.answer("1"); !strings.Contains(answer, "done") {
-		t.Errorf("the call was lost with the list: %s", answer)
-	}
-	s.hangUp() // would take an hour if it waited for the list
 }
 
 // Some servers end their list with an empty cursor.

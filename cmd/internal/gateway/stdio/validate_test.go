@@ -2,8 +2,6 @@ package stdio
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +134,20 @@ func TestFailureOfAForwardedCallNamesTheSchemaIssues(t *testing.T) {
 	}
 }
 
+// Arguments that cannot be checked are forwarded, and the error of the failed call says that they were not checked.
+// Strict refuses them.
+func TestUncheckedArgumentsAreForwardedAndMarked(t *testing.T) {
+	arguments := `{"query":"a","zzextra":[` + strings.Repeat(`{},`, 60_000) + `{}]}`
+	for level, refused := range map[gateway.Validation]bool{gateway.ValidationLenient: false, gateway.ValidationStrict: true} {
+		s := loose(t, gateway.Options{Validate: level})
+		s.call(1, "broken", arguments)
+		line := s.next()
+		if (gatewaytest.CodeOf(line) == "TOO_LARGE") != refused || !strings.Contains(line, `"rule":"too_complex"`) || !strings.Contains(textOf(t, line), "cannot be checked") {
+			t.Errorf("%s: %.600s", level, line)
+		}
+	}
+}
+
 // The error of a lost call also lists the mismatches, because they may be the reason.
 func TestLostForwardedCallNamesTheSchemaIssues(t *testing.T) {
 	s := loose(t, gateway.Options{Timeouts: map[string]time.Duration{"hang": 300 * time.Millisecond}})
@@ -220,39 +232,4 @@ func TestValidationHoldsPerServerAndTool(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestToleranceOfAServerIsRemembered(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		d := newDesk(t, gateway.Options{})
-		d.client(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
-		d.server(`{"jsonrpc":"2.0","id":0,"result":` + strings.ReplaceAll(gatewaytest.LooseTools, "\n", "") + `}`)
-		d.told()
-		call := func(arguments, result string) {
-			d.client(gatewaytest.ToolCall(1, "search", arguments))
-			d.server(`{"jsonrpc":"2.0","id":1,"result":` + result + `}`)
-			d.told()
-		}
-		const fine, failed = `{"content":[]}`, `{"isError":true,"content":[{"type":"text","text":"no"}]}`
-		call(`{"query":"a"}`, fine)
-		call(`{"query":"a","limit":"20"}`, failed)
-		if got := gateway.Tolerances(d.pump.up); len(got) != 0 {
-			t.Errorf("before any success: %+v", got)
-		}
-		call(`{"query":"a","limit":"20","tags":[1]}`, fine)
-		call(`{"query":"a","tags":["x",1]}`, fine)
-		want := []gateway.Tolerance{
-			{Tool: "search", Path: "/limit", Rule: "type", Got: "string", Calls: 1},
-			{Tool: "search", Path: "/tags/*", Rule: "type", Got: "number", Calls: 2},
-		}
-		if got := gateway.Tolerances(d.pump.up); !slices.Equal(got, want) {
-			t.Errorf("%+v, want %+v", got, want)
-		}
-		for i := range 5000 {
-			call(fmt.Sprintf(`{"query":"a","zz%d":1}`, i), fine)
-		}
-		if got := gateway.Tolerances(d.pump.up); len(got) > gateway.MaxToolTolerance {
-			t.Errorf("%d tolerances are remembered of one tool", len(got))
-		}
-	})
 }

@@ -96,7 +96,7 @@ type supervisor struct {
 	client *clientConn
 	out    interruptibleWriter // to the client; nil for a bridge, which has several clients
 	hungUp chan struct{}       // closed when the client has hung up and all its input is read
-	starts []time.Time         // start times of restarted servers, within the window
+	starts []time.Time         // start times of restarted servers, in the last minute
 
 	hangingUp <-chan struct{} // closed when the client has hung up, even if some of its input is unread; may be nil
 	ending    bool            // the session is about to end, see beginEnd
@@ -327,7 +327,7 @@ func (w *supervisor) restart() *process {
 	policy := w.child.Restart
 	for {
 		now := time.Now()
-		for len(w.starts) > 0 && now.Sub(w.starts[0]) > policy.Window {
+		for len(w.starts) > 0 && now.Sub(w.starts[0]) > time.Minute {
 			w.starts = w.starts[1:]
 		}
 		if len(w.starts) >= policy.Tries {
@@ -391,8 +391,8 @@ func (w *supervisor) awaitQuiet() {
 	}
 }
 
-// refuse answers the first requests of a client whose server could not be started. Many clients show an answer to initialize, but
-// neither the exit code nor standard error. It does not wait for a person, who reads the error that the command prints.
+// refuse answers the first requests of a client if its server could not be started. Many clients show an answer to initialize, but
+// not the exit code and standard error. It does not wait for a person, who reads the error that the command prints.
 func (w *supervisor) refuse(err error, in io.Reader) {
 	w.client.finish(unstartable(err))
 	if f, ok := in.(*os.File); ok {
@@ -422,7 +422,7 @@ func unstartable(err error) *candor.Error {
 		candor.WithSuggestion("Ask the user to correct the command of this server in the client's configuration; candor doctor shows what is wrong."))
 }
 
-// finished reports whether the session is over, whatever the state of the server.
+// finished reports whether the session is over, in any state of the server.
 func (w *supervisor) finished() bool {
 	select {
 	case <-w.ctx.Done():
@@ -452,15 +452,16 @@ func goneError(u *gateway.Upstream, server *process) *candor.Error {
 		details["exitCode"] = server.status.Code
 	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
-	tail := server.stderr.text()
+	tail, shown := server.stderr.text(), ""
 	switch {
 	case tail == "":
 	case u.Options.Mode == gateway.ModeStrict:
-		options = append(options, candor.WithCauseText(candor.NewCause(tail, "", ""))) // for the ledger
+		options = append(options, candor.WithCauseText(candor.Cause{Message: tail})) // for the ledger
 	default:
-		details["stderr"] = withoutFrames(tail)
+		shown = withoutFrames(tail)
+		details["stderr"] = shown
 	}
-	return candor.New(candor.CodeUpstreamGone, "", append(options, candor.WithDetails(details))...)
+	return candor.New(candor.CodeUpstreamGone, gateway.EndedText(server.status.String(), "during the call", shown), append(options, candor.WithDetails(details))...)
 }
 
 // goneBefore returns the error for calls that arrived after the end of the server. They were not forwarded and had no effect, and

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/cases"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 const closedSchema = `{"type":"object","properties":{"title":{"type":"string"}},"required":["title"],"additionalProperties":false}`

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/pointer"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/internal/schema"
 )
 

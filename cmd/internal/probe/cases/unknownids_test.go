@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // TestOptionalIDsThatNameNothing checks that made-up ids have a form that the schema accepts, and that tools that may

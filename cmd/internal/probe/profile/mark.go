@@ -8,7 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/mask"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -37,9 +37,9 @@ const (
 	inText = `^\s*[\[{]`
 )
 
-// Candidates returns rules for a result that is a failure, without their tool: marks in JSON, then expressions for the first text, the
-// shortest first. The arguments of the call are unknown, and the last rules match whole lines, so they suit only masks that are limited to
-// suspected answers. It returns nil if no rule can describe the result.
+// Candidates returns rules for a result that is a failure, without their tool: marks in JSON, then expressions for the
+// first text, the shortest first. The arguments of the call are unknown, and the last rules match whole lines, so they
+// suit only masks that are limited to suspected answers. It returns nil if no rule can describe the result.
 func Candidates(result wire.Value) (out []Mask) {
 	s := &parsedAnswer{result: result, text: mask.Text(result)}
 	all := marks(s)
@@ -84,8 +84,8 @@ func firstLine(text string) string {
 // leastFixed is how many fixed words a first line needs.
 const leastFixed = 2
 
-// underTitle returns an expression for a failure below a line that only names its subject, as in "# notes.md\n\nError reading file: …". It
-// matches only if nothing but that failure follows.
+// underTitle returns an expression for a failure below a line that only names its subject, as in "# notes.md\n\nError
+// reading file: …". It matches only if nothing but that failure follows.
 func underTitle(text string) string {
 	title, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
@@ -131,8 +131,8 @@ func (m *Mask) holds(s *parsedAnswer) bool {
 	return err == nil && test.Holds(s.result)
 }
 
-// complaintAbout returns an expression for a text that begins with its subject, as in "/some/file: Error - access denied". It matches only a
-// single line: further lines may be content, or another item that succeeded.
+// complaintAbout returns an expression for a text that begins with its subject, as in "/some/file: Error - access
+// denied". It matches only a single line: further lines may be content, or another item that succeeded.
 func complaintAbout(text string) string {
 	about, rest, _ := strings.Cut(strings.TrimSpace(text), ": ")
 	words := strings.Fields(rest)

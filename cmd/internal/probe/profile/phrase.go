@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/wire"
 )
 

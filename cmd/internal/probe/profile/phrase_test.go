@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // asked returns the observation of a call with these arguments.

@@ -11,23 +11,22 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe/rules"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // Mask is a rule for successes of a tool that are failures.
 type Mask struct {
-	Tool   string
-	Path   string      // JSON Pointer
-	Equals string      // JSON; "" is any value
-	Text   string      // regular expression
-	Except string      // regular expression for exceptions
-	Code   candor.Code // the zero Code infers it from the text
-	Note   string
-	// Suspected limits the rule to answers that look like failures without it.
-	Suspected bool
+	Tool      string      `json:"tool"`
+	Path      string      `json:"path,omitempty"`   // JSON Pointer
+	Equals    string      `json:"equals,omitempty"` // JSON; "" is any value
+	Text      string      `json:"text,omitempty"`   // regular expression
+	Except    string      `json:"except,omitempty"` // regular expression for exceptions
+	Code      candor.Code `json:"-"`                // the zero Code infers it from the text
+	Note      string      `json:"-"`
+	Suspected bool        `json:"suspected"` // limits the rule to answers that look like failures without it
 }
 
 // CodeRule is a rule for the code of an error.
@@ -118,10 +117,10 @@ func gather(run *probe.Run, tool string) toolAnswers {
 
 // reported reports whether judge has a finding for a success.
 func reported(o *probe.Observation, t *probe.Tool) bool {
-	switch judge.Label(o, t) {
-	case judge.LabelMaskedText, judge.LabelMaskedJSON, judge.LabelGarbage:
+	switch rules.Label(o, t) {
+	case rules.LabelMaskedText, rules.LabelMaskedJSON, rules.LabelGarbage:
 		return true
-	case judge.LabelSilent:
+	case rules.LabelSilent:
 		return o.Case.Group == probe.GroupUpstream
 	default:
 		return false

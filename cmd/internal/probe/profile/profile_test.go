@@ -9,8 +9,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/candor-mcp/candor/cmd/internal/mask"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -54,7 +54,7 @@ func TestMaskedFailuresBecomeRules(t *testing.T) {
 	}
 }
 
-// TestNoRuleMatchesASuccess has a tool whose successes begin like its failures.
+// TestNoRuleMatchesASuccess has a tool with successes that begin like its failures.
 func TestNoRuleMatchesASuccess(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{

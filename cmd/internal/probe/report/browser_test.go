@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
-	"github.com/candor-mcp/candor/cmd/internal/testing/chromium"
+	"github.com/candor-mcp/candor/internal/probe"
+	"github.com/candor-mcp/candor/internal/testing/chromium"
 )
 
 // tab is a page in a real browser. It subscribes to console and requests before the page is opened; quiet reads them.
@@ -116,7 +115,7 @@ func (p *tab) want(what string, got, want int) {
 }
 
 // quiet fails the test if the page logged anything or made a request. It reads both up to a marker of the test, so that
-// it neither misses events nor waits. It must be the last use of a page.
+// it misses no event and does not wait. It must be the last use of a page.
 func (p *tab) quiet() {
 	p.t.Helper()
 	value[any](p, `console.log("the end")`)
@@ -253,49 +252,3 @@ func TestHostileTextDoesNothingInABrowser(t *testing.T) {
 	}
 	p.quiet()
 }
-
-// TestPageFitsAPhone checks that on a narrow page the table scrolls, not the page.
-func TestPageFitsAPhone(t *testing.T) {
-	p := open(t, sample(t))
-	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
-	if wide := p.number("document.documentElement.scrollWidth"); wide > 360 {
-		t.Errorf("the page is %d wide on a screen of 360", wide)
-	}
-}
-
-// TestPageHasContrast checks that text has the contrast of 4.5 that WCAG requires, in the light and the dark scheme.
-func TestPageHasContrast(t *testing.T) {
-	p := open(t, sample(t))
-	for _, scheme := range []string{"light", "dark"} {
-		p.scheme(scheme)
-		if faint := p.text(contrast); faint != "" {
-			t.Errorf("%s: %s", scheme, faint)
-		}
-	}
-}
-
-// scheme sets the colour scheme, light or dark.
-func (p *tab) scheme(scheme string) {
-	p.t.Helper()
-	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, params); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// contrast lists the kinds of text with too little contrast to their background. The dots for 0 in a table do not count
-// as text.
-const contrast = `(() => {
-  const channels = (c) => c.match(/[\d.]+/g).map(Number);
-  const light = (c) => channels(c).slice(0, 3).map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
-    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
-  const behind = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (channels(c)[3] !== 0) return c; } return "rgb(255,255,255)"; };
-  const faint = new Set();
-  for (const e of document.querySelectorAll("body *")) {
-    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || e.closest("svg, script, .zero, .meta i")) continue;
-    const a = light(getComputedStyle(e).color), b = light(behind(e));
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) faint.add(e.tagName + "." + e.className + " " + ratio.toFixed(2));
-  }
-  return [...faint].join(", ");
-})()`

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/page"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/plural"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // maxBars is the maximum number of tools in the chart; the table shows all.
@@ -45,7 +46,7 @@ func severityBars(findings []probe.Finding) []page.Bar {
 	bars := make([]page.Bar, 0, len(counts))
 	for i, n := range counts {
 		word := string(probe.Severities[i])
-		b := page.Bar{Label: word, Class: word, Spoken: fmt.Sprintf("%s: %s", word, plural(n, "finding"))}
+		b := page.Bar{Label: word, Class: word, Spoken: fmt.Sprintf("%s: %s", word, plural.Of(n, "finding"))}
 		b.Add("f-"+word, b.Spoken, n, scale)
 		bars = append(bars, b)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // Delta is the difference between two reports on a server. Its lists are sorted, the worst first and then by name.

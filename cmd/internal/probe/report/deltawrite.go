@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // DeltaFormats returns the names of the formats of [WriteDelta]. The caller owns the slice.
@@ -94,9 +94,9 @@ func shifts(changed []Shift) []string {
 }
 
 func (d *Delta) text(o Options) string {
-	p := &textPage{sgr: sgr(o.Colour), width: o.width()}
+	p := &textPage{sgr: sgr(o.Colour)}
 	name := strings.TrimSpace(plain(d.After.Server + " " + d.After.Version))
-	fmt.Fprintf(p, "%s\n", p.bold(shorten(name, p.width)))
+	fmt.Fprintf(p, "%s\n", p.bold(shorten(name, textWidth)))
 	colour := probe.GradeA
 	if d.Worse() {
 		colour = probe.GradeF

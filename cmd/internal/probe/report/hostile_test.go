@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // hostile combines all kinds of hostile text.
@@ -80,133 +79,18 @@ func TestFormatsEscapeControlAndBidi(t *testing.T) {
 	}
 }
 
-var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-func TestColourChangesNoText(t *testing.T) {
-	for name, r := range reports(t) {
-		coloured := write(t, report.FormatText, r, report.Options{Colour: true})
-		if got := sgr.ReplaceAllString(coloured, ""); got != write(t, report.FormatText, r, report.Options{}) {
-			t.Errorf("%s: colour changes the text", name)
-		}
-	}
-}
-
 func TestTextKeepsToItsWidth(t *testing.T) {
 	for name, r := range reports(t) {
-		for _, width := range []int{1, 80, 100, 120} {
-			for line := range strings.Lines(write(t, report.FormatText, r, report.Options{Width: width})) {
-				columns := 0
-				for _, r := range strings.TrimRight(line, "\n") {
-					switch {
-					case unicode.Is(unicode.Han, r):
-						columns += 2
-					case !unicode.Is(unicode.M, r):
-						columns++
-					}
-				}
-				if columns > max(width, 80) {
-					t.Errorf("%s at %d: %d columns: %q", name, width, columns, cut(line))
-				}
+		for line := range strings.Lines(write(t, report.FormatText, r, report.Options{})) {
+			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > 100 {
+				t.Errorf("%s: %q", name, cut(line))
 			}
 		}
 	}
-}
-
-// TestMarkdownEscapesServerText checks that hostile text opens no block and no cell, and does not end a fence.
-func TestMarkdownEscapesServerText(t *testing.T) {
-	out := write(t, report.FormatMarkdown, evilReport(), report.Options{})
-	fence, columns := "", 0
-	for line := range strings.Lines(out) {
-		line = strings.TrimRight(line, "\n")
-		switch ticks := line[:len(line)-len(strings.TrimLeft(line, "`"))]; {
-		case fence != "":
-			if line == fence {
-				fence = ""
-			}
-			continue
-		case len(ticks) >= 3 && strings.HasSuffix(line, "text") && len(line) == len(ticks)+4:
-			fence = ticks
-			continue
-		}
-		bare := withoutCode(line)
-		if strings.HasPrefix(line, "| ") {
-			bars := len(regexp.MustCompile(`(^|[^\\])\|`).FindAllString(bare, -1))
-			if columns == 0 {
-				columns = bars
-			}
-			if bars != columns {
-				t.Errorf("a row of %d bars, the first has %d: %s", bars, columns, cut(line))
-			}
-		}
-		for _, bad := range []string{"<script", "</td", "](", "<http", " http://", " www.", "@all", "#1 "} {
-			if strings.Contains(bare, bad) {
-				t.Errorf("%q is bare in %s", bad, cut(line))
-			}
-		}
-	}
-	if fence != "" {
-		t.Error("a fence stays open")
-	}
-	if opened, closed := strings.Count(out, "\n<details>"), strings.Count(out, "\n</details>\n"); opened != 1 || closed != 1 {
-		t.Errorf("%d details opened, %d closed", opened, closed)
-	}
-}
-
-func TestMarkdownFitsIntoAComment(t *testing.T) {
-	out := write(t, report.FormatMarkdown, largeReport(), report.Options{})
-	if len(out) > 65_536 {
-		t.Errorf("%d bytes", len(out))
-	}
-	if !strings.Contains(out, "findings more:") {
-		t.Error("what was left out is not counted")
-	}
-}
-
-// withoutCode removes code spans from a line, as Markdown defines them: from a run of backticks to the next run of the
-// same length.
-func withoutCode(line string) string {
-	var b strings.Builder
-	for i := 0; i < len(line); {
-		switch {
-		case line[i] == '\\' && i+1 < len(line):
-			i += 2 // an escaped character
-		case line[i] == '`':
-			run := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
-			end := closing(line[i+run:], run)
-			if end < 0 {
-				b.WriteString(line[i : i+run])
-				i += run
-				continue
-			}
-			// In a table a bar counts even inside code.
-			b.WriteString(strings.Repeat("|", strings.Count(strings.ReplaceAll(line[i+run:i+run+end], `\|`, ""), "|")))
-			i += run + end + run
-		default:
-			b.WriteByte(line[i])
-			i++
-		}
-	}
-	return b.String()
 }
 
 // cut truncates a text for an error message.
 func cut(s string) string { return s[:min(len(s), 200)] }
-
-// closing returns the index of a run of exactly this many backticks, or -1.
-func closing(s string, run int) int {
-	for i := 0; i < len(s); {
-		if s[i] != '`' {
-			i++
-			continue
-		}
-		n := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
-		if n == run {
-			return i
-		}
-		i += n
-	}
-	return -1
-}
 
 func TestReportIsDeterministic(t *testing.T) {
 	for name, r := range reports(t) {

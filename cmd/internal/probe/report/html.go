@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/candor-mcp/candor/cmd/internal/page"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // The page is one file. Its content security policy forbids loading anything and allows only this style and this script, by their hashes.

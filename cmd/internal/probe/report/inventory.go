@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/plural"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // patternView is the presentation of a pattern.
@@ -154,7 +155,7 @@ func tallyText(findings []probe.Finding) string {
 func place(f *probe.Finding) string {
 	where := cmp.Or(plain(f.Tool), "the server")
 	if len(f.Tools) > 0 {
-		where = plural(len(f.Tools), "tool")
+		where = plural.Of(len(f.Tools), "tool")
 	}
 	if f.Field != "" {
 		where += " " + plain(f.Field)
@@ -189,13 +190,6 @@ func orDash(s string) string { return cmp.Or(plain(s), "–") }
 
 // noAnswer is shown instead of a missing response.
 const noAnswer = "(no answer)"
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
 
 // nextCommands returns commands for the next steps. They have no text of the report, so that no text of a server gets into a shell.
 func nextCommands(r *probe.Report) [][2]string {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // The output conforms to both well-known schemas of this format, Ant's and Jenkins's: no attribute on the root, every attribute and child of a

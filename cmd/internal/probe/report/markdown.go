@@ -6,7 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/plural"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // mdPage is a report or a comparison being written for a pull request.
@@ -29,8 +30,8 @@ func writeMarkdown(w io.Writer, r *probe.Report, _ Options) error {
 		grade += " (incomplete)"
 	}
 	fmt.Fprintf(p, "## %s: grade %s\n\n", mdText(strings.TrimSpace(r.Server.Name+" "+r.Server.Version)), grade)
-	fmt.Fprintf(p, "%s, %s, %s, **%d masked**. Findings: %s.\n", plural(len(r.Tools), "tool"), plural(r.Cases, "case"),
-		plural(r.Failures, "failure"), r.Masked, tallyText(r.Findings))
+	fmt.Fprintf(p, "%s, %s, %s, **%d masked**. Findings: %s.\n", plural.Of(len(r.Tools), "tool"), plural.Of(r.Cases, "case"),
+		plural.Of(r.Failures, "failure"), r.Masked, tallyText(r.Findings))
 	fmt.Fprintf(p, "Target %s over %s, protocol %s, rules %s, seed %d.\n", mdCode(r.Server.Target), mdText(orDash(r.Server.Transport)),
 		mdText(orDash(r.Server.Protocol)), mdText(orDash(r.Rules)), r.Seed)
 	if said := coverageText(r); said != "" {
@@ -83,7 +84,7 @@ func (p *mdPage) findings(r *probe.Report) {
 	}
 	for i, f := range probe.Sorted(r.Findings) {
 		if p.Len() > mdFull {
-			fmt.Fprintf(p, "\n%s more: see the report as a page or as JSON.\n", plural(len(r.Findings)-i, "finding"))
+			fmt.Fprintf(p, "\n%s more: see the report as a page or as JSON.\n", plural.Of(len(r.Findings)-i, "finding"))
 			break
 		}
 		p.finding(&f)
@@ -91,7 +92,7 @@ func (p *mdPage) findings(r *probe.Report) {
 			continue
 		}
 		for _, e := range f.Evidence[:min(len(f.Evidence), mdEvidence)] {
-			fmt.Fprintf(p, "\n<details><summary>Evidence: %s</summary>\n\n", plural(max(f.Count, 1), "case"))
+			fmt.Fprintf(p, "\n<details><summary>Evidence: %s</summary>\n\n", plural.Of(max(f.Count, 1), "case"))
 			p.WriteString(mdFence(bounded("case "+plain(e.Case)+"\nsent "+plain(e.Request)+"\ngot  "+cmp.Or(e.Response, noAnswer), mdEvidenceSize)))
 			p.WriteString("\n</details>\n")
 		}
@@ -103,7 +104,7 @@ func (p *mdPage) finding(f *probe.Finding) {
 	where := "the server"
 	switch {
 	case len(f.Tools) > 0:
-		where = plural(len(f.Tools), "tool")
+		where = plural.Of(len(f.Tools), "tool")
 	case f.Tool != "":
 		where = mdCode(f.Tool)
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // MaxReport is the maximum size of a report in bytes.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 func TestJSONRoundTrip(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // The formats.
@@ -24,13 +24,11 @@ const (
 	FormatHTML     = "html"
 	FormatJUnit    = "junit"
 	FormatSARIF    = "sarif"
-	FormatBadge    = "badge"
 )
 
 // Options configures [Write]. The zero value is right for a file.
 type Options struct {
 	Colour bool // text only: use colours
-	Width  int  // text only: columns; 0 is 100, the minimum is 80 and the maximum 200
 	Source Source
 }
 
@@ -40,19 +38,8 @@ type Source struct {
 	Lines map[string]int // line of a tool, from 1; a tool without one is on line 1
 }
 
-// The widths of text.
-const (
-	defaultWidth = 100
-	minWidth     = 80
-	maxWidth     = 200
-)
-
-func (o Options) width() int {
-	if o.Width == 0 {
-		return defaultWidth
-	}
-	return min(max(o.Width, minWidth), maxWidth)
-}
+// textWidth is the number of characters in a line of text.
+const textWidth = 100
 
 // writers has the function for each format; Formats gives their order.
 var writers = map[string]func(io.Writer, *probe.Report, Options) error{
@@ -62,12 +49,11 @@ var writers = map[string]func(io.Writer, *probe.Report, Options) error{
 	FormatHTML:     writeHTML,
 	FormatJUnit:    writeJUnit,
 	FormatSARIF:    writeSARIF,
-	FormatBadge:    writeBadge,
 }
 
 // Formats returns the names of the formats of [Write]. The caller owns the slice.
 func Formats() []string {
-	return []string{FormatText, FormatJSON, FormatMarkdown, FormatHTML, FormatJUnit, FormatSARIF, FormatBadge}
+	return []string{FormatText, FormatJSON, FormatMarkdown, FormatHTML, FormatJUnit, FormatSARIF}
 }
 
 // Write writes a report. It fails for a format that is not in [Formats], for a nil report, and if w fails. It does not change r. A report that

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 const (

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,50 +16,27 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/internal/probe"
 )
-
-func TestJUnitConformsToBothSchemas(t *testing.T) {
-	schema := readXSD(t, "testdata/junit.xsd")
-	for name, r := range reports(t) {
-		if err := schema.validate(write(t, report.FormatJUnit, r, report.Options{}), "testsuites"); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// TestJUnitSchemaRefusesInvalidFiles checks that the validator of these tests rejects invalid files.
-func TestJUnitSchemaRefusesInvalidFiles(t *testing.T) {
-	schema := readXSD(t, "testdata/junit.xsd")
-	good := write(t, report.FormatJUnit, sample(t), report.Options{})
-	for old, with := range map[string]string{
-		`<testsuites>`:              `<testsuites name="x">`,
-		` hostname="localhost"`:     ``,
-		`tests="12"`:                `tests="twelve"`,
-		`09:30:00"`:                 `09:30:00Z"`,
-		`<system-err></system-err>`: ``,
-		`<failure type=`:            `<failure kind="x" type=`,
-		`</testsuites>`:             `</testsuites><testsuites/>`,
-		`</failure>`:                `</failure><skipped/>`,
-	} {
-		if !strings.Contains(good, old) {
-			t.Errorf("%s is not in the report", old)
-		}
-		if schema.validate(strings.Replace(good, old, with, 1), "testsuites") == nil {
-			t.Errorf("%s for %s was taken", with, old)
-		}
-	}
-}
 
 func TestJUnitHasASuiteForEachToolAndACaseForEachRule(t *testing.T) {
 	r := sample(t)
-	root, err := parse(write(t, report.FormatJUnit, r, report.Options{}))
-	if err != nil {
+	var root struct {
+		Suites []struct {
+			Name     string `xml:"name,attr"`
+			Tests    int    `xml:"tests,attr"`
+			Failures int    `xml:"failures,attr"`
+			Cases    []struct {
+				Failure []string `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal([]byte(write(t, report.FormatJUnit, r, report.Options{})), &root); err != nil {
 		t.Fatal(err)
 	}
-	if len(root.children) != len(r.Tools)+1 {
-		t.Fatalf("%d suites", len(root.children))
+	if len(root.Suites) != len(r.Tools)+1 {
+		t.Fatalf("%d suites", len(root.Suites))
 	}
 	failed := map[string]bool{} // a test case may have several findings of a rule
 	for _, f := range r.Findings {
@@ -67,27 +45,23 @@ func TestJUnitHasASuiteForEachToolAndACaseForEachRule(t *testing.T) {
 		}
 	}
 	failures := 0
-	for _, suite := range root.children {
-		cases, inSuite := 0, 0
-		for _, c := range suite.children {
-			if c.name != "testcase" {
-				continue
-			}
-			cases++
-			if len(c.children) == 1 {
+	for _, suite := range root.Suites {
+		inSuite := 0
+		for _, c := range suite.Cases {
+			for _, text := range c.Failure {
 				inSuite++
-				if text := c.children[0].text; !strings.Contains(text, "sent: ") || !strings.Contains(text, "fix: ") {
+				if !strings.Contains(text, "sent: ") || !strings.Contains(text, "fix: ") {
 					t.Errorf("a failure without evidence or fix: %q", text)
 				}
 			}
 		}
 		failures += inSuite
-		if cases != len(r.Applied) || suite.attrs["tests"] != fmt.Sprint(cases) || suite.attrs["failures"] != fmt.Sprint(inSuite) {
-			t.Errorf("%s has %d cases and %d failures, and says %v", suite.attrs["name"], cases, inSuite, suite.attrs)
+		if len(suite.Cases) != len(r.Applied) || suite.Tests != len(suite.Cases) || suite.Failures != inSuite {
+			t.Errorf("%s has %d cases and %d failures: %+v", suite.Name, len(suite.Cases), inSuite, suite)
 		}
 	}
 	if failures != len(failed) {
-		t.Errorf("%d cases failed, %d findings ask for it", failures, len(failed))
+		t.Errorf("%d cases failed, want %d", failures, len(failed))
 	}
 }
 

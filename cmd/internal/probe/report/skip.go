@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/plural"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // skipGroup is a list of items that were skipped for the same reason.
@@ -62,7 +63,7 @@ func (g *skipGroup) text() string {
 	}
 	what := plain(g.what)
 	if g.what == "case" {
-		what = plural(g.count, "case")
+		what = plural.Of(g.count, "case")
 	}
 	return fmt.Sprintf("%s, %s: %s", who, what, plain(g.reason))
 }
@@ -77,19 +78,35 @@ func skipText(s probe.Skip) string {
 
 // howOften returns the number of cases of a finding, "" if its message has it.
 func howOften(f *probe.Finding) string {
-	if cases := plural(f.Count, "case"); f.Count > 1 && !strings.Contains(f.Message, cases) {
+	if cases := plural.Of(f.Count, "case"); f.Count > 1 && !strings.Contains(f.Message, cases) {
 		return cases + " show it"
 	}
 	return ""
 }
 
-// coverageText returns how the tools were called, "" for a report without coverage.
+// coverageText returns how the tools were called, and which clients show their failures; "" for a report without coverage.
 func coverageText(r *probe.Report) string {
+	return strings.TrimSpace(calledText(r) + " " + visibleText(r))
+}
+
+// visibleText returns how many clients show the failures of the tools, "" if none was reported.
+func visibleText(r *probe.Report) string {
+	if r.Clients == 0 {
+		return ""
+	}
+	said := fmt.Sprintf("Every failure of a tool is visible in %d of %s.", r.Clients-len(r.HiddenFrom), plural.Of(r.Clients, "client"))
+	if len(r.HiddenFrom) > 0 {
+		said = fmt.Sprintf("%s; %d hidden from %s.", strings.TrimSuffix(said, "."), r.Hidden, plain(strings.Join(r.HiddenFrom, ", ")))
+	}
+	return said
+}
+
+func calledText(r *probe.Report) string {
 	c := r.Coverage
 	if c.Tools == 0 {
 		return incompleteText(r)
 	}
-	said := fmt.Sprintf("Called: %d of %s with valid arguments", c.Called, plural(c.Tools, "tool"))
+	said := fmt.Sprintf("Called: %d of %s with valid arguments", c.Called, plural.Of(c.Tools, "tool"))
 	if c.Refusing > 0 {
 		said += fmt.Sprintf(", %d only with invalid arguments", c.Refusing)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // column is a column of the table. A flexible column gets narrower on a narrow page, and its cells are wrapped.
@@ -93,16 +94,16 @@ func (p *textPage) widths(columns []column, rows []row) (widths []int, fits bool
 	widths = make([]int, len(columns))
 	total := 2 - gap // the margin
 	for i, c := range columns {
-		widths[i] = columnsOf(c.head)
+		widths[i] = utf8.RuneCountInString(c.head)
 		for n := range rows {
-			widths[i] = max(widths[i], columnsOf(c.cell(&rows[n])))
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.cell(&rows[n])))
 		}
 		if c.least > 0 {
 			widths[i] = min(widths[i], 40)
 		}
 		total += widths[i] + gap
 	}
-	for ; total > p.width; total-- {
+	for ; total > textWidth; total-- {
 		widest := -1
 		for i, c := range columns {
 			if c.least > 0 && widths[i] > c.least && (widest < 0 || widths[i]-c.least > widths[widest]-columns[widest].least) {
@@ -135,7 +136,7 @@ func (p *textPage) line(columns []column, widths []int, cells []string, paint fu
 			if y < len(wrapped[x]) {
 				text = wrapped[x][y]
 			}
-			space := strings.Repeat(" ", max(widths[x]-columnsOf(text), 0))
+			space := strings.Repeat(" ", max(widths[x]-utf8.RuneCountInString(text), 0))
 			if x > 0 {
 				b.WriteString(strings.Repeat(" ", gap))
 			}

@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/plural"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // textPage writes a report for a terminal.
 type textPage struct {
 	strings.Builder
 	sgr
-	width int
 }
 
 // writeText writes the server, the table, the findings with evidence, and the next steps.
 func writeText(w io.Writer, r *probe.Report, o Options) error {
-	p := &textPage{sgr: sgr(o.Colour), width: o.width()}
+	p := &textPage{sgr: sgr(o.Colour)}
 	p.header(r)
 	p.table(inventory(r))
 	p.findings(r)
@@ -39,10 +40,10 @@ func (p *textPage) header(r *probe.Report) {
 	if r.GradeIncomplete != "" {
 		mark += " (incomplete)"
 	}
-	fmt.Fprintf(p, "%s  %s\n", p.bold(shorten(name, p.width-len(mark)-5)), p.grade(grade, mark))
+	fmt.Fprintf(p, "%s  %s\n", p.bold(shorten(name, textWidth-len(mark)-5)), p.grade(grade, mark))
 	p.para(0, fmt.Sprintf("%s, protocol %s: %s", orDash(r.Server.Transport), orDash(r.Server.Protocol), orDash(r.Server.Target)))
-	p.para(0, fmt.Sprintf("%s, %s, %s, %d of them masked. Dialect: %s. Rules: %s, seed %d.", plural(len(r.Tools), "tool"),
-		plural(r.Cases, "case"), plural(r.Failures, "failure"), r.Masked, cmp.Or(plain(r.Dialect), "none known"), orDash(r.Rules), r.Seed))
+	p.para(0, fmt.Sprintf("%s, %s, %s, %d of them masked. Dialect: %s. Rules: %s, seed %d.", plural.Of(len(r.Tools), "tool"),
+		plural.Of(r.Cases, "case"), plural.Of(r.Failures, "failure"), r.Masked, cmp.Or(plain(r.Dialect), "none known"), orDash(r.Rules), r.Seed))
 	if said := coverageText(r); said != "" {
 		p.para(0, said)
 	}
@@ -56,15 +57,15 @@ func (p *textPage) section(title string) { fmt.Fprintf(p, "\n%s\n", p.bold(title
 
 // para writes [plain] text, wrapped and indented.
 func (p *textPage) para(indent int, s string) {
-	for _, line := range wrap(s, p.width-indent) {
+	for _, line := range wrap(s, textWidth-indent) {
 		fmt.Fprintf(p, "%s%s\n", strings.Repeat(" ", indent), line)
 	}
 }
 
 // hang is para with a label before the first line.
 func (p *textPage) hang(indent int, head, s string) {
-	room := columnsOf(head) + 1
-	for i, line := range wrap(s, p.width-indent-room) {
+	room := utf8.RuneCountInString(head) + 1
+	for i, line := range wrap(s, textWidth-indent-room) {
 		before := p.dim(head) + " "
 		if i > 0 {
 			before = strings.Repeat(" ", room)
@@ -85,8 +86,8 @@ func (p *textPage) findings(r *probe.Report) {
 		p.para(4, plain(f.Message))
 		for _, e := range f.Evidence[:min(len(f.Evidence), 1)] {
 			p.hang(4, "case:", plain(e.Case))
-			p.hang(4, "sent:", shorten(plain(ends(e.Request)), 2*p.width))
-			p.hang(4, "got: ", shorten(plain(ends(cmp.Or(e.Response, noAnswer))), 3*p.width))
+			p.hang(4, "sent:", shorten(plain(e.Request), 2*textWidth))
+			p.hang(4, "got: ", shorten(plain(cmp.Or(e.Response, noAnswer)), 3*textWidth))
 		}
 		if cases := howOften(&f); cases != "" {
 			p.para(4, "("+cases+")")
@@ -102,7 +103,7 @@ func (p *textPage) findings(r *probe.Report) {
 // title returns the first line of a finding.
 func (p *textPage) title(f *probe.Finding) {
 	severity := p.severity(f.Severity, strings.ToUpper(shorten(plain(string(f.Severity)), 8)))
-	fmt.Fprintf(p, "  %s %s %s\n", severity, p.bold(shorten(plain(f.Rule), 20)), shorten(place(f), p.width-34))
+	fmt.Fprintf(p, "  %s %s %s\n", severity, p.bold(shorten(plain(f.Rule), 20)), shorten(place(f), textWidth-34))
 }
 
 func (p *textPage) raise(steps []string) {

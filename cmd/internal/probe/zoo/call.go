@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -103,7 +104,7 @@ func (c *call) rpcError(message, members string) []byte {
 // block returns a text content block.
 func block(text string) string { return `{"type":"text","text":` + quote(text) + `}` }
 
-func quote(text string) string { return string(wire.AppendString(nil, text)) }
+func quote(text string) string { return string(jsontext.AppendString(nil, text)) }
 
 // edited returns a frame with one member set, unchanged if the path does not exist.
 func edited(frame []byte, value string, path ...string) []byte {

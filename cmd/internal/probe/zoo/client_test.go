@@ -1,20 +1,20 @@
 package zoo_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/cases"
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/mcpclient"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -27,41 +27,34 @@ const (
 // client talks to a zoo over lines. It needs no clock: the zoo answers in order, so that all lines before the answer to
 // a request that follows a case belong to the case.
 type client struct {
+	*mcpclient.Pipe
 	t     *testing.T
 	era   string
-	in    io.Writer
-	out   chan string // lines; closed at the end
 	ended chan error
 	asked int
 }
 
 func open(t *testing.T, era string, o zoo.Options) *client {
 	t.Helper()
-	toServer, in := io.Pipe()
-	fromServer, out := io.Pipe()
-	c := &client{t: t, era: era, in: in, out: make(chan string, 4096), ended: make(chan error, 1)}
+	toServer, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromServer, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{Pipe: mcpclient.NewPipe(fromServer, in, 0), t: t, era: era, ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
 		err := zoo.Serve(ctx, toServer, out, o)
-		_ = out.Close()
-		_ = toServer.Close()
+		_, _ = out.Close(), toServer.Close()
 		c.ended <- err
-	}()
-	go func() { // always reads, like the buffer of a pipe: a server may write before it reads
-		defer close(c.out)
-		lines := bufio.NewReader(fromServer)
-		for {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				return
-			}
-			c.out <- strings.TrimSuffix(line, "\n")
-		}
 	}()
 	t.Cleanup(func() {
 		stop()
+		c.Close(false)
 		_ = fromServer.Close()
-		_ = in.Close()
 	})
 	return c
 }
@@ -88,12 +81,12 @@ func (c *client) ask(line, id string) seen {
 		s.died = true
 	}
 	for {
-		got, more := <-c.out
+		line, more := <-c.Messages()
 		if !more {
 			s.died = true
 			return s
 		}
-		m := wire.Parse([]byte(got), wire.Limits{})
+		got, m := string(line.Data), wire.Parse(line.Data, wire.Limits{})
 		switch {
 		case m.ID().Value().Is(sentinel):
 			return s
@@ -106,8 +99,7 @@ func (c *client) ask(line, id string) seen {
 }
 
 func (c *client) send(line string) bool {
-	_, err := io.WriteString(c.in, line+"\n")
-	return err == nil
+	return c.Send(c.t.Context(), 0, []byte(line)) == nil
 }
 
 // died returns the error with which the server ended.
@@ -116,7 +108,7 @@ func (c *client) died() error {
 	select {
 	case err := <-c.ended:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		c.t.Fatal("the server has not ended")
 		return nil
 	}
@@ -130,7 +122,7 @@ func request(era, id, method, params string) string {
 			params = string(with)
 		}
 	}
-	return `{"jsonrpc":"2.0","id":` + id + `,"method":` + string(wire.AppendString(nil, method)) + `,"params":` + params + `}`
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":` + string(jsontext.AppendString(nil, method)) + `,"params":` + params + `}`
 }
 
 // put sends the messages of a case.
@@ -142,7 +134,7 @@ func (c *client) put(k *probe.Case) seen {
 	}
 	id := fmt.Sprint(1000 + c.asked)
 	if k.Params == nil {
-		return c.ask(`{"jsonrpc":"2.0","id":`+id+`,"method":`+string(wire.AppendString(nil, k.Method))+`}`, id)
+		return c.ask(`{"jsonrpc":"2.0","id":`+id+`,"method":`+string(jsontext.AppendString(nil, k.Method))+`}`, id)
 	}
 	return c.ask(request(c.era, id, k.Method, string(k.Params)), id)
 }

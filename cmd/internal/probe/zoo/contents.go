@@ -3,8 +3,9 @@ package zoo
 import (
 	"strings"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/internal/splice"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // The texts that leak. None of them is real; the secrets contain the mark of probe.
@@ -40,7 +41,9 @@ func contents() []implementation {
 		{Defect: defect("second-block", "the error behind another block", "A missing record is reported in the second block; the first is a link.", "EC017"),
 			on: whenMissing, show: func(c *call) answer {
 				frame := c.candorFailure(c.err)
-				out, err := splice.InsertElement(nil, frame, []string{"result", "content"}, 0, []byte(`{"type":"resource_link","uri":"`+resourceURI+`","name":"alpha"}`))
+				m := wire.Parse(frame, wire.Limits{})
+				out, err := splice.Edits(nil, m.Value(), splice.Edit{Path: []string{"result", "content"}, Insert: true,
+					Value: []byte(`{"type":"resource_link","uri":"` + resourceURI + `","name":"alpha"}`)})
 				if err != nil {
 					return one(frame)
 				}

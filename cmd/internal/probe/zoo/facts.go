@@ -2,8 +2,8 @@ package zoo
 
 import (
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // plain returns a failure of a good server without Candor, with the given members and a correlation id.

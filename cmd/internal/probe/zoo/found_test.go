@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
+	"github.com/candor-mcp/candor/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe/rules"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -131,7 +131,7 @@ func TestJudgeFindsNothingWrongWithHonestTools(t *testing.T) {
 	up := newService(t)
 	for _, tool := range []string{"honest", "records", "up-honest", ""} {
 		for _, era := range []string{era2025, era2026} {
-			o := zoo.Options{Personality: zoo.PersonalityHonest, Upstream: up.URL}
+			o := zoo.Options{Defects: []string{zoo.NoDefect}, Upstream: up.URL}
 			var service *service
 			if tool == "up-honest" {
 				service = up
@@ -146,7 +146,7 @@ func TestJudgeFindsNothingWrongWithHonestTools(t *testing.T) {
 // rulesFound returns the ids of the rules that a run breaks, sorted.
 func rulesFound(t *testing.T, r *probe.Run) []string {
 	t.Helper()
-	report, err := judge.Judge(r, judge.SetAgent)
+	report, err := rules.Judge(r, rules.SetAgent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// maxSessions is the maximum number of sessions; the oldest is dropped first.
-const maxSessions = 256
-
-// Handler serves MCP over streamable HTTP at any path, and over legacy SSE at /sse. Clients of version 2026-07-28 have no sessions and share
+// Handler serves MCP over streamable HTTP at any path. Clients of version 2026-07-28 have no sessions and share
 // one state. A defect that ends the server breaks the connection and drops all sessions. With invalid options every answer is a 500 with the
 // error; see [Options.Check].
 func Handler(o Options) http.Handler {
@@ -27,11 +24,7 @@ func Handler(o Options) http.Handler {
 	}
 	h := &httpServer{zoo: z}
 	h.forget()
-	mux := http.NewServeMux()
-	mux.HandleFunc("/sse", h.stream)
-	mux.HandleFunc("/sse/message", h.message)
-	mux.HandleFunc("/", h.streamable)
-	return mux
+	return http.HandlerFunc(h.streamable)
 }
 
 // httpServer is the state of all clients over HTTP.
@@ -39,43 +32,26 @@ type httpServer struct {
 	zoo *zoo
 
 	mu       sync.Mutex // guards the fields below
-	sessions map[string]*sessionClient
-	order    []string      // of the sessions, the oldest first
-	shared   *session      // of clients without a session
-	alive    chan struct{} // closed by a crash
-}
-
-// sessionClient is a client with a session.
-type sessionClient struct {
-	session *session
-	alive   <-chan struct{} // of the hall at its start
-	events  chan []byte     // for legacy SSE, else nil
+	sessions map[string]*session
+	shared   *session // of clients without a session
 }
 
 // forget drops all sessions, as a crash does.
 func (h *httpServer) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.alive != nil {
-		close(h.alive)
-	}
-	h.sessions, h.order, h.shared, h.alive = map[string]*sessionClient{}, nil, newSession(), make(chan struct{})
+	h.sessions, h.shared = map[string]*session{}, newSession()
 }
 
-func (h *httpServer) admit(v *sessionClient) (id string) {
+func (h *httpServer) admit(s *session) (id string) {
 	id = rand.Text()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.order) >= maxSessions {
-		delete(h.sessions, h.order[0])
-		h.order = h.order[1:]
-	}
-	v.alive = h.alive
-	h.sessions[id], h.order = v, append(h.order, id)
+	h.sessions[id] = s
 	return id
 }
 
-func (h *httpServer) find(id string) *sessionClient {
+func (h *httpServer) find(id string) *session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sessions[id]
@@ -86,7 +62,7 @@ func (h *httpServer) streamable(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
 	case http.MethodDelete:
-		w.WriteHeader(http.StatusOK) // unused sessions are dropped in time
+		w.WriteHeader(http.StatusOK)
 		return
 	default:
 		w.Header().Set("Allow", "POST, DELETE")
@@ -132,14 +108,11 @@ func (h *httpServer) body(w http.ResponseWriter, r *http.Request) ([]byte, bool)
 // session returns the session of a request, a new one for initialize, nil for an unknown one.
 func (h *httpServer) session(w http.ResponseWriter, r *http.Request, data []byte) *session {
 	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
-		if v := h.find(id); v != nil {
-			return v.session
-		}
-		return nil
+		return h.find(id)
 	}
 	if m := wire.Parse(data, wire.Limits{}); m.MethodIs("initialize") {
 		s := newSession()
-		w.Header().Set("Mcp-Session-Id", h.admit(&sessionClient{session: s}))
+		w.Header().Set("Mcp-Session-Id", h.admit(s))
 		return s
 	}
 	h.mu.Lock()
@@ -200,11 +173,12 @@ func (h *httpServer) send(w http.ResponseWriter, a answer) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(a.status)
-	events := framing.NewEventWriter(w)
 	for _, f := range a.frames {
-		if events.WriteEvent(framing.Event{Type: []byte("message"), Data: f, HasData: true}) != nil {
+		event, err := framing.AppendEvent(nil, framing.Event{Type: []byte("message"), Data: f, HasData: true})
+		if err != nil {
 			return
 		}
+		_, _ = w.Write(event) // the client may have left
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/wire"
 )
 

@@ -1,6 +1,10 @@
 package zoo
 
-import "github.com/candor-mcp/candor/cmd/internal/probe"
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/probe"
+)
 
 // The cases that show a defect.
 var (
@@ -67,4 +71,31 @@ func masked() []implementation {
 		{Defect: defect("flag-as-text", "isError that is not a boolean", `A missing record is reported correctly, except that isError is the text "true".`, "EC039"),
 			on: whenMissing, show: func(c *call) answer { return one(edited(c.candorFailure(c.err), `"true"`, "result", "isError")) }},
 	}
+}
+
+// wrongNames returns the names of the wrong arguments.
+func (c *call) wrongNames() string {
+	var said []string
+	for _, issue := range c.err.Details().Issues() {
+		said = append(said, strings.TrimPrefix(issue.Path+" ", "/")+issue.Message)
+	}
+	return strings.Join(said, "; ")
+}
+
+// dualDetails returns the wrong arguments as details of [dualError].
+func (c *call) dualDetails() string {
+	var said []string
+	for _, issue := range c.err.Details().Issues() {
+		said = append(said, `{"path":`+quote(strings.TrimPrefix(issue.Path, "/"))+`,"message":`+quote(issue.Message)+`}`)
+	}
+	return `{"issues":[` + strings.Join(said, ",") + `]}`
+}
+
+// dualError returns an error as the dual-envelope documents write it.
+func dualError(code, message, details string) string {
+	out := `{"ok":false,"error":{"code":` + quote(code) + `,"message":` + quote(message)
+	if details != "" {
+		out += `,"details":` + details
+	}
+	return out + `}}`
 }

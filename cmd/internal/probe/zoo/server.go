@@ -7,7 +7,8 @@ import (
 	"sync"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/argerror"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -49,8 +50,8 @@ func (z *zoo) receive(ctx context.Context, s *session, data []byte) (answer, *ca
 // tooLarge answers a line that was too long to read.
 func (z *zoo) tooLarge(s *session, head, tail []byte) answer {
 	c := &call{zoo: z, session: s, message: wire.Parse([]byte(`{"jsonrpc":"2.0","id":0,"method":""}`), wire.Limits{})}
-	frame := c.refuse(teach.Flaw(wire.Malformation{Flaw: wireflaw.TooLarge}, candor.PartyServer))
-	if id := wire.PeekID(head, tail); id != nil {
+	frame := c.refuse(argerror.Flaw(wire.Malformation{Flaw: wireflaw.TooLarge}, candor.PartyServer))
+	if id := framing.PeekID(head, tail); id != nil {
 		return one(edited(frame, string(id), "id"))
 	}
 	return one(without(frame, "id"))
@@ -158,9 +159,6 @@ type session struct {
 	counts map[string]int
 }
 
-// maxRemembered is the maximum number of counters of a session, for hostile clients.
-const maxRemembered = 4096
-
 func newSession() *session {
 	return &session{counts: map[string]int{}}
 }
@@ -169,9 +167,6 @@ func newSession() *session {
 func (s *session) next(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.counts[what]; !known && len(s.counts) >= maxRemembered {
-		return 1
-	}
 	s.counts[what]++
 	return s.counts[what]
 }

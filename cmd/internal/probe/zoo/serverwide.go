@@ -2,8 +2,8 @@ package zoo
 
 import (
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/argerror"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
@@ -35,7 +35,7 @@ func wide() []implementation {
 
 // unknownTool answers a call of a tool that does not exist.
 func (c *call) unknownTool(name string) answer {
-	e := teach.UnknownTool(name, c.zoo.toolNames(), candor.PartyServer)
+	e := argerror.UnknownTool(name, c.zoo.toolNames(), candor.PartyServer)
 	if c.zoo.wide["unknown-tool-result"] {
 		c.tool = &tool{}
 		return one(c.candorFailure(e))
@@ -58,9 +58,9 @@ func (c *call) malformed() answer {
 		return a
 	}
 	flaw := c.message.Malformation()
-	e := teach.Flaw(flaw, candor.PartyServer)
+	e := argerror.Flaw(flaw, candor.PartyServer)
 	frame := without(c.refuse(e), "id")
-	if id := teach.AnswerID(&c.message, e.Code()); id != nil {
+	if id := argerror.AnswerID(&c.message, e.Code()); id != nil {
 		frame = edited(frame, string(id), "id")
 	}
 	switch unread := flaw.Flaw == wireflaw.NotJSON || flaw.Flaw == wireflaw.Truncated; {

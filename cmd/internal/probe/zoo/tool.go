@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/argerror"
 	"github.com/candor-mcp/candor/internal/schema"
-	"github.com/candor-mcp/candor/internal/teach"
 )
 
 // tool is a tool of the server.
@@ -71,7 +71,7 @@ func findRecord(c *call) {
 // examine determines the correct outcome of a call.
 func (c *call) examine() {
 	c.state = whenSound
-	if c.err = teach.Arguments(c.tool.schema, c.arguments.Raw(), candor.PartyTool); c.err != nil {
+	if c.err = argerror.Arguments(c.tool.schema, c.arguments.Raw(), candor.PartyTool); c.err != nil {
 		c.err = c.err.With(candor.WithTool(c.tool.name))
 		c.state = whenInput
 		return

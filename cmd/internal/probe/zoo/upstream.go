@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -172,7 +172,8 @@ func (r *upstreamReply) failure() *candor.Error {
 		return candor.New(candor.CodeUpstreamError, "", details)
 	case r.status >= http.StatusBadRequest:
 		return candor.New(candor.CodeUpstreamRejected, "", details)
-	case r.status != http.StatusOK || !wire.Valid(r.body, wire.Limits{}):
+	}
+	if _, err := wire.ParseValue(r.body, wire.Limits{}); err != nil || r.status != http.StatusOK {
 		return candor.New(candor.CodeUpstreamBadResponse, "", details)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -19,15 +20,16 @@ import (
 
 // Options selects the defects. The zero value selects all.
 type Options struct {
-	// Personality is the name of one of [Personalities]. "" is "all", or only Defects if there are any.
-	Personality string
-	// Defects are the ids of further defects.
+	// Defects are the ids of the defects, or patterns such as masked-*. None selects all that can be shown together; [NoDefect] is none of them.
 	Defects []string
 	// Upstream is the URL of the HTTP service for the tools up-*. Without it there are no such tools.
 	Upstream string
 	// Deadline is the expected timeout of clients; late answers come after it. 0 is [DefaultDeadline].
 	Deadline time.Duration
 }
+
+// NoDefect is the value of [Options.Defects] for a server without defects.
+const NoDefect = "none"
 
 // DefaultDeadline is the default of [Options.Deadline].
 const DefaultDeadline = 5 * time.Second
@@ -65,11 +67,7 @@ func build(o Options) (*zoo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Personality == PersonalityDual {
-		z.tools = dualTools()
-	} else {
-		z.tools = []*tool{honestTool("honest"), recordsTool()}
-	}
+	z.tools = []*tool{honestTool("honest"), recordsTool()}
 	for _, c := range implementations() {
 		switch {
 		case !slices.Contains(ids, c.ID):
@@ -80,7 +78,7 @@ func build(o Options) (*zoo, error) {
 			z.tools = append(z.tools, c.tool())
 		}
 	}
-	if z.upstream != "" && o.Personality != PersonalityDual {
+	if z.upstream != "" {
 		z.tools = append(z.tools, upstreamHonest())
 	}
 	for _, t := range z.tools {
@@ -95,27 +93,37 @@ func build(o Options) (*zoo, error) {
 var schemas schema.Cache
 
 // chosen returns the ids of the selected defects.
-func chosen(o Options) ([]string, error) {
-	var ids []string
-	name := o.Personality
-	if name == "" && len(o.Defects) == 0 {
-		name = PersonalityAll
+func chosen(o Options) (ids []string, err error) {
+	if len(o.Defects) == 0 {
+		return compatible(), nil
 	}
-	if name != "" {
-		at := slices.IndexFunc(Personalities(), func(p Personality) bool { return p.Name == name })
-		if at < 0 {
-			return nil, fmt.Errorf("starting the zoo: unknown personality %q", name)
+	for _, pattern := range o.Defects {
+		before := len(ids)
+		for _, c := range implementations() {
+			if match, _ := path.Match(pattern, c.ID); match {
+				ids = append(ids, c.ID)
+			}
 		}
-		ids = Personalities()[at].Defects
-	}
-	known := implementations()
-	for _, id := range o.Defects {
-		if !slices.ContainsFunc(known, func(c implementation) bool { return c.ID == id }) {
-			return nil, fmt.Errorf("starting the zoo: unknown defect %q", id)
+		if len(ids) == before && pattern != NoDefect {
+			return nil, fmt.Errorf("starting the zoo: unknown defect %q", pattern)
 		}
-		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+// compatible returns all defects, without those of the server as a whole that share a case with another.
+func compatible() (ids []string) {
+	var taken []string
+	for _, c := range implementations() {
+		if c.Tool == "" {
+			if slices.ContainsFunc(c.Cases, func(name string) bool { return slices.Contains(taken, name) }) {
+				continue
+			}
+			taken = append(taken, c.Cases...)
+		}
+		ids = append(ids, c.ID)
+	}
+	return ids
 }
 
 func (z *zoo) tool(name string) *tool {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,7 +13,10 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/candor-mcp/candor"
 )
 
 // client posts messages to one address.
@@ -38,7 +43,7 @@ const firstDelay = 200 * time.Millisecond
 
 // post sends a message and decodes the response. It retries as OTLP says until the timeout.
 func (c *client) post(ctx context.Context, message, response proto.Message) error {
-	body, err := proto.Marshal(message)
+	body, err := c.encode(message)
 	if err != nil {
 		return err
 	}
@@ -61,6 +66,33 @@ func (c *client) post(ctx context.Context, message, response proto.Message) erro
 	}
 }
 
+func (c *client) encode(m proto.Message) ([]byte, error) {
+	if c.settings.JSON {
+		return protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(m)
+	}
+	return proto.Marshal(m)
+}
+
+func (c *client) decode(text []byte, m proto.Message) error {
+	if c.settings.JSON {
+		return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, m)
+	}
+	return proto.Unmarshal(text, m)
+}
+
+// id returns the bytes of the id of a trace or span for a message. OTLP writes them in hexadecimal in JSON, where protobuf writes
+// bytes in base64: so it gets those bytes whose base64 is the hexadecimal number.
+func (c *client) id(id []byte) []byte {
+	if !c.settings.JSON {
+		return id
+	}
+	spelt, err := base64.StdEncoding.DecodeString(hex.EncodeToString(id))
+	if err != nil { // not possible: ids have 8 or 16 bytes
+		return nil
+	}
+	return spelt
+}
+
 func compress(body []byte) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -76,6 +108,9 @@ func (c *client) try(ctx context.Context, body []byte, response proto.Message) (
 		return -1, err
 	}
 	req.Header.Set("Content-Type", "application/x-protobuf")
+	if c.settings.JSON {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	req.Header.Set("User-Agent", "candor-otlp")
 	if c.settings.Gzip {
 		req.Header.Set("Content-Encoding", "gzip")
@@ -93,7 +128,7 @@ func (c *client) try(ctx context.Context, body []byte, response proto.Message) (
 	case err != nil:
 		return 0, err
 	case res.StatusCode >= 200 && res.StatusCode < 300:
-		_ = proto.Unmarshal(text, response) // the data was accepted, whatever the receiver says about it
+		_ = c.decode(text, response) // the data was accepted, also if the response is unreadable
 		return 0, nil
 	}
 	err = fmt.Errorf("the receiver responded with status %d", res.StatusCode)
@@ -106,8 +141,14 @@ func (c *client) try(ctx context.Context, body []byte, response proto.Message) (
 	}
 }
 
-// close ends idle connections.
-func (c *client) close() { c.http.CloseIdleConnections() }
+// ForceFlush does nothing, because an exporter keeps nothing.
+func (*client) ForceFlush(context.Context) error { return nil }
+
+// Shutdown closes idle connections.
+func (c *client) Shutdown(context.Context) error {
+	c.http.CloseIdleConnections()
+	return nil
+}
 
 // RejectedError reports items that the receiver did not accept.
 type RejectedError struct {
@@ -120,9 +161,11 @@ func (e *RejectedError) Error() string {
 	return fmt.Sprintf("the receiver rejected %d items: %q", e.Count, e.Reason)
 }
 
+const maxReason = 512
+
 func rejected(count int64, reason string) error {
 	if count <= 0 {
 		return nil
 	}
-	return &RejectedError{Count: count, Reason: reason}
+	return &RejectedError{Count: count, Reason: candor.Public(reason, maxReason)} // the text is of the receiver, and it is logged
 }

@@ -1,15 +1,19 @@
 package otlp_test
 
 import (
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -53,13 +57,48 @@ func TestExportRetriesOnlyWhatMayPass(t *testing.T) {
 func TestRejectedItemsAreReported(t *testing.T) {
 	t.Parallel()
 	_, err := export(t, time.Second, func(w http.ResponseWriter, _ *http.Request) {
-		text, err := proto.Marshal(&collectorpb.ExportTraceServiceResponse{PartialSuccess: &collectorpb.ExportTracePartialSuccess{RejectedSpans: 1, ErrorMessage: "no"}})
+		text, err := proto.Marshal(&collectorpb.ExportTraceServiceResponse{PartialSuccess: &collectorpb.ExportTracePartialSuccess{RejectedSpans: 1, ErrorMessage: "no: password=hunter2pw99"}})
 		if err == nil {
 			_, _ = w.Write(text) // the client may be gone
 		}
 	})
-	if rejected, ok := errors.AsType[*otlp.RejectedError](err); !ok || rejected.Count != 1 {
+	if rejected, ok := errors.AsType[*otlp.RejectedError](err); !ok || rejected.Count != 1 || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestJSONHasIDsInHexadecimal(t *testing.T) {
+	t.Parallel()
+	var body, kind string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err == nil {
+			body, kind = string(text), r.Header.Get("Content-Type")
+			_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"1","errorMessage":"full"},"later":0}`)
+		}
+	}))
+	defer server.Close()
+	exporter := otlp.NewSpanExporter(otlp.Settings{URL: server.URL, Timeout: time.Second, JSON: true})
+	context := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{15: 0xab}, SpanID: trace.SpanID{7: 0xcd}})
+	err := exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{tracetest.SpanStub{Name: "ping", SpanContext: context, SpanKind: trace.SpanKindServer}.Snapshot()})
+	if rejected, ok := errors.AsType[*otlp.RejectedError](err); !ok || rejected.Count != 1 || kind != "application/json" {
+		t.Errorf("%v, content type %q", err, kind)
+	}
+	var got struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct {
+				Spans []struct {
+					TraceID, SpanID, Name string
+					Kind                  int
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	if s := got.ResourceSpans[0].ScopeSpans[0].Spans[0]; s.TraceID != "000000000000000000000000000000ab" || s.SpanID != "00000000000000cd" || s.Name != "ping" || s.Kind != 2 {
+		t.Errorf("%s", body)
 	}
 }
 

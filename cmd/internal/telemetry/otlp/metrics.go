@@ -12,7 +12,7 @@ import (
 
 // MetricExporter is a [metric.Exporter] for the kinds of metrics that this program has: sums of integers and histograms. All are
 // cumulative.
-type MetricExporter struct{ client *client }
+type MetricExporter struct{ *client }
 
 // NewMetricExporter returns an exporter. It does not connect before the first export.
 func NewMetricExporter(s Settings) *MetricExporter { return &MetricExporter{newClient(s)} }
@@ -42,26 +42,19 @@ func (e *MetricExporter) Export(ctx context.Context, all *metricdata.ResourceMet
 		group.ScopeMetrics = append(group.ScopeMetrics, out)
 	}
 	var response collectorpb.ExportMetricsServiceResponse
-	if err := e.client.post(ctx, &collectorpb.ExportMetricsServiceRequest{ResourceMetrics: []*metricspb.ResourceMetrics{group}}, &response); err != nil {
+	if err := e.post(ctx, &collectorpb.ExportMetricsServiceRequest{ResourceMetrics: []*metricspb.ResourceMetrics{group}}, &response); err != nil {
 		return err
 	}
 	return rejected(response.GetPartialSuccess().GetRejectedDataPoints(), response.GetPartialSuccess().GetErrorMessage())
 }
 
-// ForceFlush implements [metric.Exporter]. Nothing is kept.
-func (*MetricExporter) ForceFlush(context.Context) error { return nil }
-
-// Shutdown implements [metric.Exporter].
-func (e *MetricExporter) Shutdown(context.Context) error {
-	e.client.close()
-	return nil
-}
+const cumulative = metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE
 
 func metricOf(m metricdata.Metrics) (*metricspb.Metric, error) {
 	out := &metricspb.Metric{Name: m.Name, Description: m.Description, Unit: m.Unit}
 	switch data := m.Data.(type) {
 	case metricdata.Sum[int64]:
-		sum := &metricspb.Sum{AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE, IsMonotonic: data.IsMonotonic}
+		sum := &metricspb.Sum{AggregationTemporality: cumulative, IsMonotonic: data.IsMonotonic}
 		for _, p := range data.DataPoints {
 			sum.DataPoints = append(sum.DataPoints, &metricspb.NumberDataPoint{
 				Attributes: attributes(p.Attributes.ToSlice()), StartTimeUnixNano: nanos(p.StartTime), TimeUnixNano: nanos(p.Time),
@@ -70,7 +63,7 @@ func metricOf(m metricdata.Metrics) (*metricspb.Metric, error) {
 		}
 		out.Data = &metricspb.Metric_Sum{Sum: sum}
 	case metricdata.Histogram[float64]:
-		histogram := &metricspb.Histogram{AggregationTemporality: metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE}
+		histogram := &metricspb.Histogram{AggregationTemporality: cumulative}
 		for _, p := range data.DataPoints {
 			histogram.DataPoints = append(histogram.DataPoints, &metricspb.HistogramDataPoint{
 				Attributes: attributes(p.Attributes.ToSlice()), StartTimeUnixNano: nanos(p.StartTime), TimeUnixNano: nanos(p.Time),

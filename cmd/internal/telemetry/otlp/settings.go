@@ -1,4 +1,4 @@
-// Package otlp exports the spans, metrics and log records of the OpenTelemetry SDK with OTLP over HTTP and protobuf.
+// Package otlp exports the spans, metrics and log records of the OpenTelemetry SDK with OTLP over HTTP, as protobuf or JSON.
 //
 // The official exporters do the same, but depend on gRPC even for HTTP: docs/decisions says why this package exists.
 package otlp
@@ -31,6 +31,7 @@ type Settings struct {
 	Headers map[string]string
 	Timeout time.Duration // of one export, retries included
 	Gzip    bool
+	JSON    bool        // instead of protobuf
 	TLS     *tls.Config // nil means the default
 }
 
@@ -73,8 +74,9 @@ func Read(getenv func(string) string, signal Signal) (s Settings, on bool, err e
 		return Settings{}, false, fmt.Errorf("OTEL_%s_EXPORTER=%q: not supported; want otlp or none", upper(signal), exporter)
 	}
 	v := variables{getenv, signal}
-	if name, protocol := v.get("PROTOCOL"); protocol != "" && protocol != "http/protobuf" {
-		return Settings{}, false, fmt.Errorf("%s=%q: not supported; want http/protobuf", name, protocol)
+	name, protocol := v.get("PROTOCOL")
+	if s.JSON = protocol == "http/json"; !s.JSON && protocol != "" && protocol != "http/protobuf" {
+		return Settings{}, false, fmt.Errorf("%s=%q: not supported; want http/protobuf or http/json", name, protocol)
 	}
 	if s.URL, err = v.url(); err != nil {
 		return Settings{}, false, err
@@ -153,31 +155,19 @@ func (v variables) headers() (map[string]string, error) {
 	return headers, nil
 }
 
-// tls returns the configuration for the certificates in the variables, or nil if there are none.
+// tls returns the configuration for the authority in the variables, or nil if there is none.
 func (v variables) tls() (*tls.Config, error) {
 	authorityName, authority := v.get("CERTIFICATE")
-	certificateName, certificate := v.get("CLIENT_CERTIFICATE")
-	_, key := v.get("CLIENT_KEY")
-	if authority == "" && certificate == "" {
+	if authority == "" {
 		return nil, nil //nolint:nilnil // the default of net/http
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if authority != "" {
-		pem, err := os.ReadFile(authority)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", authorityName, err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s: %w", authorityName, errors.New("no certificate in the file"))
-		}
+	pem, err := os.ReadFile(authority)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", authorityName, err)
 	}
-	if certificate != "" {
-		pair, err := tls.LoadX509KeyPair(certificate, key)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", certificateName, err)
-		}
-		c.Certificates = []tls.Certificate{pair}
+	c := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+	if !c.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s: %w", authorityName, errors.New("no certificate in the file"))
 	}
 	return c, nil
 }

@@ -28,6 +28,7 @@ func TestSettingsFollowTheVariables(t *testing.T) {
 		"one before all": {map[string]string{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": "https://c/in", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://d"}, otlp.Logs, otlp.Settings{URL: "https://c/in", Timeout: 10 * time.Second}},
 		"default":        {map[string]string{"OTEL_METRICS_EXPORTER": "otlp"}, otlp.Metrics, otlp.Settings{URL: "http://localhost:4318/v1/metrics", Timeout: 10 * time.Second}},
 		"none":           {map[string]string{"OTEL_METRICS_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c"}, otlp.Metrics, otlp.Settings{}},
+		"JSON":           {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"}, otlp.Traces, otlp.Settings{URL: "http://c/v1/traces", Timeout: 10 * time.Second, JSON: true}},
 		"disabled":       {map[string]string{"OTEL_SDK_DISABLED": "TRUE", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://c"}, otlp.Metrics, otlp.Settings{}},
 		"the rest": {map[string]string{
 			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_EXPORTER_OTLP_HEADERS": "a=b%2Cc, d=e=f,", "OTEL_EXPORTER_OTLP_TIMEOUT": "5", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT": "250",
@@ -38,7 +39,7 @@ func TestSettingsFollowTheVariables(t *testing.T) {
 		if err != nil || on != (row.want.URL != "") {
 			t.Errorf("%s: on %t, %v", name, on, err)
 		}
-		if got.URL != row.want.URL || got.Timeout != row.want.Timeout || got.Gzip != row.want.Gzip || !maps.Equal(got.Headers, row.want.Headers) {
+		if got.URL != row.want.URL || got.Timeout != row.want.Timeout || got.Gzip != row.want.Gzip || got.JSON != row.want.JSON || !maps.Equal(got.Headers, row.want.Headers) {
 			t.Errorf("%s: %+v, want %+v", name, got, row.want)
 		}
 		if any := otlp.Wanted(env(row.variables)); on && !any {

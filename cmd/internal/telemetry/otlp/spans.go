@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/sdk/instrumentation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
@@ -12,7 +11,7 @@ import (
 )
 
 // SpanExporter is a [sdktrace.SpanExporter].
-type SpanExporter struct{ client *client }
+type SpanExporter struct{ *client }
 
 // NewSpanExporter returns an exporter. It does not connect before the first export.
 func NewSpanExporter(s Settings) *SpanExporter { return &SpanExporter{newClient(s)} }
@@ -22,28 +21,16 @@ func (e *SpanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnl
 	if len(spans) == 0 {
 		return nil
 	}
-	group := &tracepb.ResourceSpans{Resource: resourceOf(spans[0].Resource())} // one provider has one resource
-	scopes := map[instrumentation.Scope]*tracepb.ScopeSpans{}
+	scope := &tracepb.ScopeSpans{Scope: scopeOf(spans[0].InstrumentationScope())} // all spans have one resource and one scope
 	for _, s := range spans {
-		scope := scopes[s.InstrumentationScope()]
-		if scope == nil {
-			scope = &tracepb.ScopeSpans{Scope: scopeOf(s.InstrumentationScope())}
-			scopes[s.InstrumentationScope()] = scope
-			group.ScopeSpans = append(group.ScopeSpans, scope)
-		}
-		scope.Spans = append(scope.Spans, spanOf(s))
+		scope.Spans = append(scope.Spans, e.spanOf(s))
 	}
+	group := &tracepb.ResourceSpans{Resource: resourceOf(spans[0].Resource()), ScopeSpans: []*tracepb.ScopeSpans{scope}}
 	var response collectorpb.ExportTraceServiceResponse
-	if err := e.client.post(ctx, &collectorpb.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{group}}, &response); err != nil {
+	if err := e.post(ctx, &collectorpb.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{group}}, &response); err != nil {
 		return err
 	}
 	return rejected(response.GetPartialSuccess().GetRejectedSpans(), response.GetPartialSuccess().GetErrorMessage())
-}
-
-// Shutdown implements [sdktrace.SpanExporter].
-func (e *SpanExporter) Shutdown(context.Context) error {
-	e.client.close()
-	return nil
 }
 
 // remoteFlags are the bits of the flags that say whether the parent is remote.
@@ -60,37 +47,27 @@ func flags(own, other trace.SpanContext) uint32 {
 	return f
 }
 
-func spanOf(s sdktrace.ReadOnlySpan) *tracepb.Span {
+func (c *client) spanOf(s sdktrace.ReadOnlySpan) *tracepb.Span {
 	own, parent := s.SpanContext(), s.Parent()
 	id, trace := own.SpanID(), own.TraceID()
 	out := &tracepb.Span{
-		TraceId: trace[:], SpanId: id[:], TraceState: own.TraceState().String(), Flags: flags(own, parent),
-		Name: s.Name(), Kind: kindOf(s.SpanKind()), StartTimeUnixNano: nanos(s.StartTime()), EndTimeUnixNano: nanos(s.EndTime()),
+		TraceId: c.id(trace[:]), SpanId: c.id(id[:]), TraceState: own.TraceState().String(), Flags: flags(own, parent),
+		Name: s.Name(), Kind: tracepb.Span_SpanKind(s.SpanKind()), //nolint:gosec // the kinds of OTLP have the same numbers
+		StartTimeUnixNano: nanos(s.StartTime()), EndTimeUnixNano: nanos(s.EndTime()),
 		Attributes: attributes(s.Attributes()), DroppedAttributesCount: uint32(max(0, s.DroppedAttributes())), //nolint:gosec // not negative
 		Status: statusOf(s.Status()),
 	}
 	if p := parent.SpanID(); p.IsValid() {
-		out.ParentSpanId = p[:]
+		out.ParentSpanId = c.id(p[:])
 	}
 	for _, link := range s.Links() {
 		id, trace := link.SpanContext.SpanID(), link.SpanContext.TraceID()
 		out.Links = append(out.Links, &tracepb.Span_Link{
-			TraceId: trace[:], SpanId: id[:], TraceState: link.SpanContext.TraceState().String(),
+			TraceId: c.id(trace[:]), SpanId: c.id(id[:]), TraceState: link.SpanContext.TraceState().String(),
 			Flags: flags(link.SpanContext, link.SpanContext), Attributes: attributes(link.Attributes),
 		})
 	}
 	return out
-}
-
-func kindOf(k trace.SpanKind) tracepb.Span_SpanKind {
-	switch k {
-	case trace.SpanKindServer:
-		return tracepb.Span_SPAN_KIND_SERVER
-	case trace.SpanKindClient:
-		return tracepb.Span_SPAN_KIND_CLIENT
-	default:
-		return tracepb.Span_SPAN_KIND_INTERNAL
-	}
 }
 
 func statusOf(s sdktrace.Status) *tracepb.Status {

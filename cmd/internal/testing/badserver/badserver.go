@@ -22,6 +22,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/scripted"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // Env is the variable that makes a binary this server: "server", or "sleeper" for a process that only sleeps.
@@ -34,10 +37,11 @@ func Wanted() bool { return os.Getenv(Env) != "" }
 func Main() int {
 	if os.Getenv(Env) == "sleeper" {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
-		time.Sleep(time.Minute)
+		hang()
 		return 0
 	}
 	s := &server{out: os.Stdout, answers: map[string]chan json.RawMessage{}, cancelled: map[string]bool{}}
+	s.honest = scripted.Server{Name: "badserver", Tools: strings.Join(listed(), ","), Script: func(*wire.Message) (string, bool) { return "", false }}
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -46,7 +50,7 @@ func Main() int {
 		}
 		if err != nil {
 			if s.stubborn() {
-				time.Sleep(time.Minute)
+				hang()
 			}
 			return 0
 		}
@@ -55,6 +59,8 @@ func Main() int {
 
 // server is the part that behaves correctly.
 type server struct {
+	honest scripted.Server // answers everything but calls
+
 	mu        sync.Mutex // guards the fields below
 	out       io.Writer
 	answers   map[string]chan json.RawMessage // responses of the client, by id of the server's request
@@ -98,10 +104,6 @@ func (s *server) receive(line []byte) {
 			delete(s.answers, string(r.ID))
 		}
 		s.mu.Unlock()
-	case r.Method == "initialize":
-		s.write(result(r.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"badserver","version":"1"}}`))
-	case r.Method == "tools/list":
-		s.write(result(r.ID, `{"tools":[`+strings.Join(listed(), ",")+`]}`))
 	case r.Method == "tools/call":
 		s.call(r)
 	case r.Method == "notifications/cancelled":
@@ -109,7 +111,8 @@ func (s *server) receive(line []byte) {
 		s.cancelled[string(r.Params.RequestID)] = true
 		s.mu.Unlock()
 	case r.ID != nil:
-		s.write(result(r.ID, `{}`))
+		m := wire.Parse(line, wire.Limits{})
+		s.write(append(s.honest.Answer(nil, &m), '\n'))
 	}
 }
 
@@ -125,6 +128,12 @@ func (s *server) call(r request) {
 	}
 	go fault.do(s, r)
 }
+
+// pause waits as long as the arguments say: slow answers are faults too.
+func pause(r request) { time.Sleep(time.Duration(r.Params.Arguments.Ms) * time.Millisecond) }
+
+// hang does nothing, but ends by itself, in case the test that started the server does not end it.
+func hang() { time.Sleep(2 * time.Minute) }
 
 // write writes raw bytes immediately.
 func (s *server) write(b []byte) {

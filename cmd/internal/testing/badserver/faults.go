@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // fault is one kind of misbehaviour.
@@ -31,7 +30,7 @@ func Faults() []string { return slices.Sorted(maps.Keys(faults)) }
 var faults map[string]fault
 
 // init fills the table. A literal would be an initialization cycle, because the functions use the table.
-func init() {
+func init() { //nolint:funlen // one table
 	faults = map[string]fault{
 		"echo":     {do: func(s *server, r request) { s.write(text(r.ID, r.Params.Arguments.Text)) }},
 		"fail":     {do: fail},
@@ -58,11 +57,11 @@ func init() {
 			s.write(line[:len(line)/2])
 		}, blocks: true},
 		"hang":   {do: func(*server, request) {}},
-		"deaf":   {do: func(*server, request) { time.Sleep(time.Hour) }, blocks: true},
+		"deaf":   {do: func(*server, request) { hang() }, blocks: true},
 		"mute":   {do: func(*server, request) { _ = os.Stdout.Close() }},
-		"closed": {do: func(*server, request) { _ = os.Stdin.Close(); time.Sleep(time.Minute) }, blocks: true},
+		"closed": {do: func(*server, request) { _ = os.Stdin.Close(); hang() }, blocks: true},
 		"late": {do: func(s *server, r request) {
-			time.Sleep(time.Duration(r.Params.Arguments.Ms) * time.Millisecond)
+			pause(r)
 			s.write(text(r.ID, "late"))
 		}},
 
@@ -162,7 +161,7 @@ func ask(s *server, r request) {
 // progress reports progress n times, every ms milliseconds, and then answers.
 func progress(s *server, r request) {
 	for i := range r.Params.Arguments.N {
-		time.Sleep(time.Duration(r.Params.Arguments.Ms) * time.Millisecond)
+		pause(r)
 		s.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`+"\n",
 			r.Params.Meta.ProgressToken, i))
 	}
@@ -215,12 +214,11 @@ func flood(s *server, r request) {
 // slow answers one byte at a time.
 func slow(s *server, r request) {
 	line := text(r.ID, "slowly")
-	pause := time.Duration(r.Params.Arguments.Ms) * time.Millisecond
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range line {
 		_, _ = s.out.Write(line[i : i+1])
-		time.Sleep(pause)
+		pause(r)
 	}
 }
 

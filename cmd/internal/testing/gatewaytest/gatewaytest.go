@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -27,7 +28,7 @@ type Books struct {
 
 // RecordFailure keeps an entry.
 func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
-	time.Sleep(b.Slow)
+	time.Sleep(b.Slow) // a slow disk
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.entries = append(b.entries, e)
@@ -155,14 +156,10 @@ func Envelope(m wire.Message) wire.Value {
 const SpanHello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 	`"capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`
 
-// Eventually waits until a condition is true, for at most TooLong.
+// Eventually waits until a condition is true.
 func Eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(TooLong); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("timed out waiting for: " + what)
-		}
-	}
+	wait.Until(t, what, is)
 }
 
 // CountFailed returns the number of failing messages.

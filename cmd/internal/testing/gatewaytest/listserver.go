@@ -1,13 +1,13 @@
 package gatewaytest
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/scripted"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -25,10 +25,9 @@ const (
 	ListsLoose   = "loose"   // tools that check nothing and return their arguments unchanged
 )
 
-// manyTools returns a list of tools whose schemas have 20 properties with a pattern each. All schemas are different.
+// manyTools returns tools whose schemas have 20 properties with a pattern each. All schemas are different.
 func manyTools(count int) string {
 	var b strings.Builder
-	b.WriteString(`{"tools":[`)
 	for i := range count {
 		if i > 0 {
 			b.WriteByte(',')
@@ -42,94 +41,74 @@ func manyTools(count int) string {
 		}
 		b.WriteString(`}}}`)
 	}
-	b.WriteString(`]}`)
 	return b.String()
 }
 
 // ListMain serves until its input ends.
 func ListMain() int {
 	kind := os.Getenv(ListEnv)
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return 0
-		}
-		m := wire.Parse(line, wire.Limits{})
-		if m.Kind() != wire.KindRequest {
-			continue
-		}
-		if result := listAnswer(kind, &m); strings.HasPrefix(result, "error:") {
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":%s}`+"\n", m.ID(), result[len("error:"):])
-		} else if result != "" {
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID(), result)
-		}
+	s := &scripted.Server{Name: "lists", Script: func(m *wire.Message) (string, bool) { return listAnswer(kind, m) }}
+	switch kind {
+	case ListsMany:
+		s.Tools = manyTools(1500)
+	case ListsLoose:
+		s.Tools = strings.ReplaceAll(looseTools, "\n", "")
+	case ListsSome:
+		s.Tools = `{"name":"read_file"},{"name":"write_file"},{"name":"search"}`
 	}
+	_ = s.Serve(os.Stdin, os.Stdout)
+	return 0
 }
 
-func listAnswer(kind string, m *wire.Message) string {
-	client, _ := m.Params().Path("_meta", "io.modelcontextprotocol/clientInfo", "name").Str()
+func listAnswer(kind string, m *wire.Message) (members string, ok bool) {
 	switch string(m.Method()) {
 	case "initialize":
-		switch kind {
-		case ListsSlow:
-			time.Sleep(time.Second)
-		case ListsDeaf:
-			return ""
+		if kind == ListsSlow {
+			time.Sleep(time.Second) // a server that starts slowly
 		}
-		return `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"lists","version":"1"}}`
+		return "", kind == ListsDeaf
 	case "tools/list":
-		switch kind {
-		case ListsMany:
-			return manyTools(1500)
-		case ListsLoose:
-			return strings.ReplaceAll(LooseTools, "\n", "")
-		case ListsApart:
-			return `{"resultType":"complete","tools":[{"name":"work","inputSchema":{"type":"object","required":["for_` + client + `"]}}]}`
-		case ListsSome:
-			return `{"tools":[{"name":"read_file"},{"name":"write_file"},{"name":"search"}]}`
-		default:
-			return ""
+		if kind == ListsApart {
+			client, _ := m.Params().Path("_meta", "io.modelcontextprotocol/clientInfo", "name").Str()
+			return `"result":{"resultType":"complete","tools":[{"name":"work","inputSchema":{"type":"object","required":["for_` + client + `"]}}]}`, true
 		}
+		return "", kind == ListsNothing || kind == ListsSlow || kind == ListsDeaf
 	case "tools/call":
-		if kind == ListsSome {
-			return someAnswer(m)
+		switch {
+		case kind == ListsSome:
+			return someAnswer(m), true
+		case m.Params().Path("name").Is("hang"):
+			return "", true
+		case kind == ListsLoose:
+			return looseAnswer(m), true
 		}
-		if m.Params().Path("name").Is("hang") {
-			return ""
-		}
-		if kind == ListsLoose {
-			return looseAnswer(m)
-		}
-		return `{"resultType":"complete","content":[{"type":"text","text":"done"}]}`
+		return `"result":{"resultType":"complete","content":[{"type":"text","text":"done"}]}`, true
 	default:
-		return `{}`
+		return "", false
 	}
 }
 
 // someAnswer answers the call of an unknown tool like various real servers.
 func someAnswer(m *wire.Message) string {
 	name, _ := m.Params().Path("name").Str()
-	quoted := string(wire.AppendString(nil, name))
-	inner := quoted[1 : len(quoted)-1]
 	how, _ := m.Params().Path("arguments", "how").Str()
 	switch {
 	case name == "hidden":
-		return `{"content":[{"type":"text","text":"done"}]}`
+		return scripted.Text("done", false)
 	case how == "result":
-		return `{"isError":true,"content":[{"type":"text","text":"MCP error -32602: Tool ` + inner + ` not found"}]}`
+		return scripted.Text("MCP error -32602: Tool "+name+" not found", true)
 	case how == "method":
-		return `error:{"code":-32601,"message":"Method not found"}`
+		return `"error":{"code":-32601,"message":"Method not found"}`
 	case how == "params":
-		return `error:{"code":-32602,"message":"Invalid params"}`
+		return `"error":{"code":-32602,"message":"Invalid params"}`
 	default:
-		return `error:{"code":-32602,"message":"Unknown tool: ` + inner + `"}`
+		return `"error":{"code":-32602,"message":` + string(jsontext.AppendString(nil, "Unknown tool: "+name)) + `}`
 	}
 }
 
-// LooseTools describes tools whose server checks nothing. "search" has a closed schema and "open" an open one; "broken" always
+// looseTools describes tools whose server checks nothing. "search" has a closed schema and "open" an open one; "broken" always
 // fails.
-const LooseTools = `{"tools":[
+const looseTools = `
 {"name":"search","inputSchema":` + closedSchema + `},
 {"name":"broken","inputSchema":` + closedSchema + `},
 {"name":"hang","inputSchema":` + closedSchema + `},
@@ -140,15 +119,14 @@ const LooseTools = `{"tools":[
 {"name":"either","inputSchema":{"type":"object","anyOf":[{"required":["id"]},{"required":["name"]}],"properties":{"id":{"type":"string"},"name":{"type":"string"}}}},
 {"name":"nothing","inputSchema":{"type":"object","required":["a"],"properties":{"a":false}}},
 {"name":"text","inputSchema":{"type":"string"}},
-{"name":"lost","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"$ref":"https://example.com/a.json"}}}}]}`
+{"name":"lost","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"$ref":"https://example.com/a.json"}}}}`
 
 // looseAnswer returns the arguments as text, or a failure that does not mention them.
 func looseAnswer(m *wire.Message) string {
 	if m.Params().Path("name").Is("broken") {
-		return `{"isError":true,"content":[{"type":"text","text":"the disk of the index is away"}]}`
+		return scripted.Text("the disk of the index is away", true)
 	}
-	text, _ := json.Marshal(string(m.Params().Path("arguments").Raw()))
-	return `{"content":[{"type":"text","text":` + string(text) + `}]}`
+	return scripted.Text(string(m.Params().Path("arguments").Raw()), false)
 }
 
 const closedSchema = `{"type":"object","additionalProperties":false,"required":["query"],"properties":{

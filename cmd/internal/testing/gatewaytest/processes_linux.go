@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 // PidsIn returns the process ids in an answer, and fails if any of them is not running.
@@ -32,14 +34,12 @@ func PidsIn(t *testing.T, answer string) []int {
 // AllEnd waits until the processes have ended, for at most one second (target R11).
 func AllEnd(t *testing.T, pids []int) {
 	t.Helper()
-	end := time.Now().Add(time.Second)
+	began := time.Now()
 	for _, pid := range pids {
-		for alive(pid) {
-			if time.Now().After(end) {
-				t.Fatalf("%d is an orphan", pid)
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
+		wait.Until(t, fmt.Sprintf("the end of process %d", pid), func() bool { return !alive(pid) })
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Fatalf("the processes ended after %v, want at most a second", took)
 	}
 }
 

@@ -152,7 +152,7 @@ func TestBareGoSDKHasExactlyTheseFaults(t *testing.T) {
 					Tools:     []candortest.Call{{Tool: "add", Arguments: `{"left":1,"right":2}`}},
 					Failing:   []candortest.Call{{Tool: "fail", Arguments: `{"reason":"because"}`}},
 					Panicking: candortest.Call{Tool: "crash"}, Slow: candortest.Call{Tool: "wait"},
-					Eras: []candortest.Era{candortest.Era(era)}, Timeout: 3 * time.Second,
+					Eras: []string{string(era)}, Timeout: 3 * time.Second,
 				})
 			if err != nil {
 				t.Fatal(err)

@@ -13,16 +13,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	"go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/adapters/prom"
 	"github.com/candor-mcp/candor/boundary"
-	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/testing/planted"
 	"github.com/candor-mcp/candor/meter"
-	meterotel "github.com/candor-mcp/candor/meter/otel"
-	"github.com/candor-mcp/candor/meter/prom"
 )
 
 // connect returns a client of a server with a boundary.
@@ -58,7 +54,7 @@ func failingServer() *mcp.Server {
 	return s
 }
 
-// TestH13PrometheusTextIsValidAndWhatHTTPServes scrapes after failures whose labels would break a careless writer.
+// TestH13PrometheusTextIsValidAndWhatHTTPServes scrapes after failures with labels that would break a careless writer.
 func TestH13PrometheusTextIsValidAndWhatHTTPServes(t *testing.T) {
 	m := newMeter(t)
 	server := failingServer()
@@ -129,32 +125,4 @@ func TestR12MetricsHaveNoPlantedSecret(t *testing.T) {
 	for _, leak := range all.Over("the Prometheus text", text) {
 		t.Error(leak)
 	}
-}
-
-// TestSpansContinueTheTraceOfTheCaller reads what a collector gets of a failing call.
-func TestSpansContinueTheTraceOfTheCaller(t *testing.T) {
-	spans := tracetest.NewInMemoryExporter()
-	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
-	c := connect(t, failingServer(), boundary.Options{Tracer: meterotel.NewTracer(provider)})
-	const traceID = "0af7651916cd43dd8448eb211c80319c"
-	answer, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "act", Meta: mcp.Meta{"traceparent": "00-" + traceID + "-b7ad6b7169203331-01"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, _ := answer.Meta[dialect.MetaKey].(map[string]any)
-	for _, span := range spans.GetSpans() {
-		if span.Name != "tools/call act" {
-			continue
-		}
-		got := map[string]string{}
-		for _, a := range span.Attributes {
-			got[string(a.Key)] = a.Value.String()
-		}
-		if span.SpanContext.TraceID().String() != traceID || got["error.type"] != "RATE_LIMITED" || got["gen_ai.tool.name"] != "act" ||
-			got["mcp.method.name"] != "tools/call" || got["candor.ref"] != envelope["ref"] {
-			t.Errorf("trace %s, attributes %v, envelope %v", span.SpanContext.TraceID(), got, envelope)
-		}
-		return
-	}
-	t.Errorf("no span for the call in %v", spans.GetSpans().Snapshots())
 }

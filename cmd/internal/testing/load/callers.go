@@ -15,22 +15,23 @@ type Callers interface {
 	Close() error
 }
 
-// appendCall appends the request that calls a tool.
-func appendCall(dst []byte, id uint64, tool string) []byte {
+// AppendCall appends the request that calls a tool.
+func AppendCall(dst []byte, id uint64, tool string) []byte {
 	dst = strconv.AppendUint(append(dst, `{"jsonrpc":"2.0","id":`...), id, 10)
 	dst = append(dst, `,"method":"tools/call","params":{"name":"`...)
 	dst = append(dst, tool...)
 	return append(dst, `","arguments":{"path":"notes/today.md","limit":10}}}`...)
 }
 
+// Messages that begin a session.
 const (
-	initialize = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+	Initialize = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
 		`"clientInfo":{"name":"load","version":"1"}}}`
-	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	Initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 )
 
-// check returns an error if an answer is not the expected one of the tool, because the measurement would be invalid.
-func check(m *wire.Message, tool string) error {
+// Check returns an error if an answer is not the expected one of the tool, because the measurement would be invalid.
+func Check(m *wire.Message, tool string) error {
 	if tool == "" && m.Kind() == wire.KindResult {
 		return nil
 	}

@@ -2,8 +2,6 @@ package load
 
 import (
 	"io"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +9,7 @@ import (
 )
 
 func TestCallersOverAPipeGetTheirAnswers(t *testing.T) {
-	for name, serve := range map[string]func(io.Reader, io.Writer) error{Plain: ServePlainly, Lean: Serve} {
+	for name, serve := range map[string]func(io.Reader, io.Writer) error{Plain: ServePlainly, Lean: Server.Serve} {
 		t.Run(name, func(t *testing.T) {
 			asked, ask := io.Pipe()
 			heard, say := io.Pipe()
@@ -26,16 +24,6 @@ func TestCallersOverAPipeGetTheirAnswers(t *testing.T) {
 			exercise(t, p)
 		})
 	}
-}
-
-func TestCallersOverHTTPGetTheirAnswers(t *testing.T) {
-	s := httptest.NewServer(Handler())
-	defer s.Close()
-	p, err := NewPost(t.Context(), strings.TrimPrefix(s.URL, "http://"), "/mcp", 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exercise(t, p)
 }
 
 func exercise(t *testing.T, calls Callers) {
@@ -58,9 +46,9 @@ func exercise(t *testing.T, calls Callers) {
 }
 
 func TestAnAnswerThatIsNotTheToolsIsNoFigure(t *testing.T) {
-	ask := wire.Parse(appendCall(nil, 1, Fail), wire.Limits{})
-	failed := wire.Parse(Answer(nil, &ask), wire.Limits{})
-	if check(&failed, Fail) != nil || check(&failed, Echo) == nil {
+	ask := wire.Parse(AppendCall(nil, 1, Fail), wire.Limits{})
+	failed := wire.Parse(Server.Answer(nil, &ask), wire.Limits{})
+	if Check(&failed, Fail) != nil || Check(&failed, Echo) == nil {
 		t.Error("an answer was taken for that of the other tool")
 	}
 }

@@ -33,17 +33,17 @@ func NewPipe(in io.Reader, out io.WriteCloser, callers int) (*Pipe, error) {
 		p.callers[i].answer, p.callers[i].wanted = make(chan error, 1), make(chan string, 1)
 	}
 	lines := framing.NewLineReader(in, wire.Limits{})
-	if _, err := io.WriteString(out, initialize+"\n"); err != nil {
+	if _, err := io.WriteString(out, Initialize+"\n"); err != nil {
 		return nil, err
 	}
 	line, err := lines.Next()
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the first message of the server: %w", err)
 	}
-	if m := wire.Parse(line.Bytes, wire.Limits{}); check(&m, "") != nil {
-		return nil, check(&m, "")
+	if m := wire.Parse(line.Bytes, wire.Limits{}); Check(&m, "") != nil {
+		return nil, Check(&m, "")
 	}
-	if _, err := io.WriteString(out, initialized+"\n"); err != nil {
+	if _, err := io.WriteString(out, Initialized+"\n"); err != nil {
 		return nil, err
 	}
 	go p.read(lines)
@@ -64,7 +64,7 @@ func (p *Pipe) Call(caller int, tool string) error {
 func (p *Pipe) write(id uint64, tool string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.buf = append(appendCall(p.buf[:0], id, tool), '\n')
+	p.buf = append(AppendCall(p.buf[:0], id, tool), '\n')
 	_, err := p.out.Write(p.buf)
 	return err
 }
@@ -85,7 +85,7 @@ func (p *Pipe) read(lines *framing.LineReader) {
 			continue // answers no call
 		}
 		s := &p.callers[id%uint64(len(p.callers))]
-		s.answer <- check(&m, <-s.wanted)
+		s.answer <- Check(&m, <-s.wanted)
 	}
 }
 

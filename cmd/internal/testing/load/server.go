@@ -4,15 +4,14 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"os"
-	"strconv"
 	"strings"
 
-	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/scripted"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -38,7 +37,7 @@ func Wanted() bool { return os.Getenv(Env) != "" }
 func Main() int {
 	serve := ServePlainly
 	if os.Getenv(Env) == Lean {
-		serve = Serve
+		serve = Server.Serve
 	}
 	if err := serve(os.Stdin, os.Stdout); err != nil {
 		return 1
@@ -46,7 +45,19 @@ func Main() int {
 	return 0
 }
 
-// ServePlainly answers one line after the other with encoding/json.
+// Server is the lean variant.
+var Server = &scripted.Server{Name: "load", Tools: tool(Echo) + "," + tool(Fail), Script: func(m *wire.Message) (string, bool) {
+	switch {
+	case !m.MethodIs("tools/call"):
+		return "", false
+	case m.Params().Path("name").Is(Fail):
+		return leanFailure, true
+	default:
+		return leanSuccess, true
+	}
+}}
+
+// ServePlainly answers calls with encoding/json.
 func ServePlainly(in io.Reader, out io.Writer) error {
 	lines, answers := bufio.NewReaderSize(in, 64<<10), json.NewEncoder(out)
 	for {
@@ -61,10 +72,17 @@ func ServePlainly(in io.Reader, out io.Writer) error {
 		if err := json.Unmarshal(line, &r); err != nil {
 			return err
 		}
-		if r.ID == nil {
+		switch {
+		case r.ID == nil:
 			continue
+		case r.Method != "tools/call":
+			err = Server.Serve(bytes.NewReader(line), out)
+		case r.Params.Name == Fail:
+			err = answers.Encode(response{"2.0", r.ID, json.RawMessage(failure)})
+		default:
+			err = answers.Encode(response{"2.0", r.ID, json.RawMessage(success)})
 		}
-		if err := answers.Encode(response{"2.0", r.ID, json.RawMessage(result(r.Method, r.Params.Name))}); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -88,76 +106,6 @@ type response struct {
 	Result  any             `json:"result"`
 }
 
-// Serve is like ServePlainly, but without encoding/json. Each answer is one write, as in other servers.
-func Serve(in io.Reader, out io.Writer) error {
-	lines := framing.NewLineReader(in, wire.Limits{})
-	var answer []byte
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		m := wire.Parse(line.Bytes, wire.Limits{})
-		if m.Kind() != wire.KindRequest {
-			continue
-		}
-		answer = append(Answer(answer[:0], &m), '\n')
-		if _, err := out.Write(answer); err != nil {
-			return err
-		}
-	}
-}
-
-// Handler returns the same server over streamable HTTP, without sessions.
-func Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
-			w.WriteHeader(http.StatusMethodNotAllowed)
-			return
-		}
-		body, err := io.ReadAll(io.LimitReader(r.Body, wire.DefaultMaxBytes))
-		m := wire.Parse(body, wire.Limits{})
-		switch {
-		case err != nil || m.Kind() == wire.KindMalformed:
-			w.WriteHeader(http.StatusBadRequest)
-		case m.Kind() != wire.KindRequest:
-			w.WriteHeader(http.StatusAccepted)
-		default:
-			answer := Answer(make([]byte, 0, 2<<10), &m)
-			w.Header()["Content-Type"] = []string{"application/json"}
-			w.Header()["Content-Length"] = []string{strconv.Itoa(len(answer))}
-			_, _ = w.Write(answer) // the caller counts a failed call
-		}
-	})
-}
-
-// Answer appends the answer to a request.
-func Answer(dst []byte, m *wire.Message) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = append(dst, m.ID()...)
-	dst = append(dst, `,"result":`...)
-	name, _ := m.Params().Path("name").StrBytes()
-	return append(append(dst, result(string(m.Method()), string(name))...), '}')
-}
-
-func result(method, name string) string {
-	switch {
-	case method == "initialize":
-		return `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"load","version":"1"}}`
-	case method == "tools/list":
-		return `{"tools":[` + tool(Echo) + `,` + tool(Fail) + `]}`
-	case method != "tools/call":
-		return `{}`
-	case name == Fail:
-		return failure
-	default:
-		return success
-	}
-}
-
 func tool(name string) string {
 	return `{"name":"` + name + `","description":"for measuring","inputSchema":{"type":"object","properties":` +
 		`{"path":{"type":"string"},"limit":{"type":"integer"}},"required":["path"]}}`
@@ -166,3 +114,7 @@ func tool(name string) string {
 var success = `{"content":[{"type":"text","text":"` + strings.Repeat("all work and no play ", 1024/21) + `"}]}`
 
 const failure = `{"content":[{"type":"text","text":"no such file: notes/today.md"}],"isError":true}`
+
+var leanSuccess = `"result":` + success
+
+const leanFailure = `"result":` + failure

@@ -14,14 +14,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 // Server is a server. Its superuser is "admin" and connects without a password; the ordinary role "reader" has the password
 // "hunter2-reader" and owns the database "shop".
 type Server struct {
 	Socket string // folder of its socket
-	Port   int    // 0 means the default port, which only its socket has
 
 	programs string
 	identity *syscall.SysProcAttr
@@ -29,11 +30,9 @@ type Server struct {
 	running  *exec.Cmd // nil while it is stopped
 }
 
-// Options are for tests of durability and networks. The zero value is a server that is fast, forgets everything in a power cut, and has
-// a socket only.
+// Options are for tests of durability and rights. The zero value is a server that is fast and forgets everything in a power cut.
 type Options struct {
 	Settings []string // such as "fsync=on"
-	Port     int      // on 127.0.0.1; by default there is none
 	Rules    string   // pg_hba.conf; by default the roles but admin need a password
 }
 
@@ -55,10 +54,6 @@ func Start(t testing.TB) *Server {
 func StartWith(t testing.TB, o Options) *Server {
 	t.Helper()
 	s := newServer(t, append([]string{"fsync=off"}, o.Settings...))
-	if o.Port != 0 {
-		s.Port = o.Port
-		s.settings = append(s.settings, "listen_addresses=127.0.0.1", fmt.Sprint("port=", o.Port))
-	}
 	run(t, s.command("initdb", "-D", s.Data(), "-U", "admin", "-A", "trust", "-E", "UTF8", "--no-sync"))
 	rules := o.Rules
 	if rules == "" {
@@ -112,25 +107,6 @@ func (s *Server) Set(t testing.TB, setting string) {
 	s.settings = append(s.settings, setting)
 }
 
-// Install copies a file into the folder of the data, for the server's eyes only.
-func (s *Server) Install(t testing.TB, file, name string) {
-	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := filepath.Join(s.Data(), name)
-	if err := os.WriteFile(to, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if s.identity == nil {
-		return
-	}
-	if err := os.Chown(to, int(s.identity.Credential.Uid), int(s.identity.Credential.Gid)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Promote makes a standby an ordinary server.
 func (s *Server) Promote(t testing.TB) {
 	t.Helper()
@@ -156,18 +132,18 @@ func (s *Server) Run(t testing.TB) {
 		args = append(args, "-c", setting)
 	}
 	server := s.command("postgres", args...)
-	var log strings.Builder
-	server.Stdout, server.Stderr = &log, &log
+	log := &tail.Tail{N: 16 << 10}
+	server.Stdout, server.Stderr = log, log
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	s.running = server
-	for deadline := time.Now().Add(time.Minute); s.command("pg_isready", "-q", "-h", s.Socket).Run() != nil; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.end(syscall.SIGQUIT)
-			t.Fatalf("the PostgreSQL server does not start:\n%s", log.String())
+	wait.For(t, "the PostgreSQL server", func() error {
+		if err := s.command("pg_isready", "-q", "-h", s.Socket).Run(); err != nil {
+			return fmt.Errorf("%w\n%s", err, log)
 		}
-	}
+		return nil
+	})
 }
 
 // Crash ends the server at once, like a crash: it writes nothing more, and recovers from its log when it is run again.
@@ -187,9 +163,6 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.programs, name), args...) //nolint:noctx // the cleanup ends the server
 	cmd.Dir, cmd.SysProcAttr = s.Socket, s.identity
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+s.Socket)
-	if s.Port != 0 {
-		cmd.Env = append(cmd.Env, fmt.Sprint("PGPORT=", s.Port))
-	}
 	return cmd
 }
 

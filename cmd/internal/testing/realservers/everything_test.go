@@ -1,4 +1,4 @@
-package realservers_test
+package realservers
 
 import (
 	"bytes"
@@ -14,9 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
-	"github.com/candor-mcp/candor/cmd/internal/testing/realservers"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/tools/conformance"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -108,12 +107,15 @@ func sameSights(t *testing.T, direct, through map[string]sight) {
 		after := through[step]
 		want, fails := additions[step]
 		if fails {
-			if code := takeEnvelope(t, &after); code != want.code {
+			if code := takeEnvelope(t, &after, firstBlock(before)); code != want.code {
 				t.Errorf("%s: the application reads %q, want %q", step, code, want.code)
 			}
 		}
 		if want.refused {
 			continue
+		}
+		if before.Thrown != nil && after.Thrown != nil && strings.Contains(after.Thrown.Message, innermost(before.Thrown.Message)) {
+			after.Thrown.Message = before.Thrown.Message // in the readable block
 		}
 		if plain(t, before) != plain(t, after) {
 			t.Errorf("%s\ndirectly %s\nthrough  %s", step, plain(t, before), plain(t, after))
@@ -121,8 +123,23 @@ func sameSights(t *testing.T, direct, through map[string]sight) {
 	}
 }
 
-// takeEnvelope removes the parts that the gateway adds to a failure and returns the error code.
-func takeEnvelope(t *testing.T, s *sight) string {
+// innermost returns the message of an error without the prefixes of the client.
+func innermost(message string) string { return prefixes.ReplaceAllString(message, "") }
+
+var prefixes = regexp.MustCompile(`^(MCP error -?\d+: )+`)
+
+// firstBlock returns the first block of a result.
+func firstBlock(s sight) json.RawMessage {
+	var result struct{ Content []json.RawMessage }
+	if json.Unmarshal(s.Value, &result) != nil || len(result.Content) == 0 {
+		return nil
+	}
+	return result.Content[0]
+}
+
+// takeEnvelope removes the parts that the gateway adds to a failure and returns the error code. theirs is the first block that the server
+// sent.
+func takeEnvelope(t *testing.T, s *sight, theirs json.RawMessage) string {
 	t.Helper()
 	if s.Thrown != nil {
 		raw := s.Thrown.Data[dialect.MetaKey]
@@ -142,7 +159,16 @@ func takeEnvelope(t *testing.T, s *sight) string {
 		return ""
 	}
 	raw := result.Meta[dialect.MetaKey]
-	result.Meta, result.Content = nil, result.Content[1:]
+	result.Meta = nil
+	var block, said struct{ Text string }
+	if err := json.Unmarshal(result.Content[0], &block); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(theirs, &said); len(result.Content) == 1 && err == nil && strings.Contains(block.Text, said.Text) {
+		result.Content[0] = theirs // the block repeats it, so it was left out
+	} else {
+		result.Content = result.Content[1:]
+	}
 	value, err := json.Marshal(result)
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +255,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func everythingServer() realservers.Server { return realservers.Servers[0] }
+func everythingServer() Server { return Servers[0] }
 
 // everything returns the command line of the server.
 func (b bench) everything(t *testing.T) []string {
@@ -244,7 +270,7 @@ func (b bench) observer(t *testing.T, c officialClient) func(t *testing.T, args 
 	t.Helper()
 	command, err := b.box.Stage(t.Context(), c.from, t.TempDir(), filepath.Join("clients", c.script), filepath.Join("clients", "everything.mjs"))
 	conformance.OkOrSkip(t, err)
-	ground := realservers.NewGround(t.TempDir())
+	ground := NewGround(t.TempDir())
 	return func(t *testing.T, args ...string) map[string]sight {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), command[0], append(command[1:], args...)...)

@@ -3,11 +3,9 @@ package servertest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/mcpclient"
+	"github.com/candor-mcp/candor/internal/tail"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -23,27 +23,24 @@ import (
 const Timeout = 60 * time.Second
 
 // ErrEnded is the error for a request that the server did not answer before it ended.
-var ErrEnded = errors.New("the server ended")
+var ErrEnded = mcpclient.ErrEnded
 
 // Server is a server on standard input and output.
 type Server struct {
 	T      testing.TB
 	Cmd    *exec.Cmd
-	Stderr bytes.Buffer // read it only after the server has ended
+	Stderr tail.Tail
 
 	in     io.WriteCloser
 	once   sync.Once
+	client *mcpclient.Client
 	others chan wire.Message // messages that answer no request of [Server.Send]; closed when the server has closed its output
-
-	mu      sync.Mutex
-	next    int
-	waiting map[string]chan wire.Message
 }
 
 // Command returns a server that is not started yet, so that the test can change its command.
 func Command(t testing.TB, binary string, args ...string) *Server {
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, args...) // the test itself ends the server
-	s := &Server{T: t, Cmd: cmd, others: make(chan wire.Message, 64), waiting: map[string]chan wire.Message{}}
+	s := &Server{T: t, Cmd: cmd, Stderr: tail.Tail{N: 1 << 20}, others: make(chan wire.Message, 64)}
 	s.Cmd.Env, s.Cmd.Stderr = Env(), &s.Stderr
 	return s
 }
@@ -74,7 +71,8 @@ func (s *Server) StartWith(start func(*exec.Cmd) error) error {
 		return err
 	}
 	s.in = in
-	go s.read(out)
+	s.client = mcpclient.NewClient(mcpclient.NewPipe(out, in, 0), "test", func(_ mcpclient.Message, m *wire.Message) { s.others <- *m })
+	go func() { <-s.client.Ended(); close(s.others) }()
 	s.T.Cleanup(s.Kill)
 	return nil
 }
@@ -82,35 +80,17 @@ func (s *Server) StartWith(start func(*exec.Cmd) error) error {
 // Initialize makes the handshake of MCP.
 func (s *Server) Initialize() {
 	s.T.Helper()
-	s.Ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
-	s.Write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-}
-
-func (s *Server) read(out io.Reader) {
-	defer close(s.others)
-	for r := bufio.NewReaderSize(out, 1<<20); ; {
-		line, err := r.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		m := wire.Parse(bytes.TrimRight(line, "\n"), wire.Limits{})
-		id := strings.TrimSpace(string(m.ID()))
-		s.mu.Lock()
-		to := s.waiting[id]
-		delete(s.waiting, id)
-		s.mu.Unlock()
-		if to == nil {
-			to = s.others
-		}
-		to <- m
-	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.T.Context()), Timeout)
+	defer cancel()
+	_, err := s.client.Initialize(ctx)
+	s.require("initialize", err)
 }
 
 // Write sends a line.
 func (s *Server) Write(line string) {
 	s.T.Helper()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		s.T.Fatalf("writing: %v", err)
+	if err := s.client.Send(s.T.Context(), 0, []byte(line)); err != nil {
+		s.T.Fatal(err)
 	}
 }
 
@@ -136,38 +116,26 @@ func (s *Server) Read() wire.Message {
 }
 
 // Send sends a request and returns a channel for its answer. It is safe for concurrent use.
-func (s *Server) Send(method, params string) (<-chan wire.Message, error) {
-	answer := make(chan wire.Message, 1)
-	s.mu.Lock()
-	s.next++
-	id := s.next
-	s.waiting[fmt.Sprint(id)] = answer
-	s.mu.Unlock()
-	if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params); err != nil {
-		return nil, ErrEnded
-	}
-	return answer, nil
+func (s *Server) Send(method, params string) <-chan mcpclient.Answer {
+	return s.client.Go(context.Background(), method, params)
 }
 
 // Await returns an answer, which may be an error without an id. It returns [ErrEnded] if the server ended before it answered.
-func (s *Server) Await(answer <-chan wire.Message) (wire.Message, error) {
-	timeout := time.After(Timeout)
+func (s *Server) Await(answer <-chan mcpclient.Answer) (wire.Message, error) {
+	timeout, others := time.After(Timeout), s.others
 	for {
 		select {
-		case m := <-answer:
-			return m, nil
-		case m, ok := <-s.others:
+		case a := <-answer:
+			if a.Err != nil {
+				return wire.Message{}, ErrEnded
+			}
+			return a.Message, nil
+		case m, ok := <-others:
 			if ok && len(m.ID()) == 0 && m.Error().Present() {
 				return m, nil
 			}
-			if ok {
-				continue
-			}
-			select {
-			case m := <-answer:
-				return m, nil
-			default:
-				return wire.Message{}, ErrEnded
+			if !ok {
+				others = nil // the answer is there, or says that the server ended
 			}
 		case <-timeout:
 			return wire.Message{}, errors.New("no answer")
@@ -177,11 +145,7 @@ func (s *Server) Await(answer <-chan wire.Message) (wire.Message, error) {
 
 // Try sends a request and returns its answer.
 func (s *Server) Try(method, params string) (wire.Message, error) {
-	answer, err := s.Send(method, params)
-	if err != nil {
-		return wire.Message{}, err
-	}
-	return s.Await(answer)
+	return s.Await(s.Send(method, params))
 }
 
 // Ask is [Server.Try] for a server that must be alive.

@@ -2,14 +2,16 @@ package dual
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/rules"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -18,15 +20,16 @@ import (
 
 // attest writes an attestation of a record to the ledger. If that fails, the record is attested at the next start; the
 // end of the call cannot be recorded then either, and the caller gets that error.
-func (s *System) attest(ctx context.Context, c *workbench.Call, r *trail.Record) {
+func (s *System) attest(ctx context.Context, c *workbench.Call, r *rules.Record) {
 	if err := s.attestThought(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), r); err != nil {
 		c.Bench().Logger().Error("a record could not be attested", slog.String("record", r.ID), slog.Any("error", err))
 	}
 }
 
-func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger.Entry, r *trail.Record) error {
+func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger.Entry, r *rules.Record) error {
 	e.SessionID = r.SessionID
-	place, err := s.append(ctx, b, e, export.Attestation{Thought: &trail.Anchor{ID: r.ID, TaskID: r.TaskID, Seq: r.Seq, Hash: r.Hash}})
+	anchor := &rules.Anchor{ID: r.ID, Place: rules.Place{TaskID: r.TaskID, Seq: r.Seq}, Hash: r.Hash}
+	place, err := s.append(ctx, b, e, rules.Attestation{Thought: anchor})
 	if err != nil || place.Chain == "" {
 		return err
 	}
@@ -35,29 +38,30 @@ func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger
 
 // attestRoot writes an attestation of the root of a session to the ledger and returns its position, nil if that failed.
 func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *store.Session) *store.Position {
-	place, err := s.attestSession(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), session)
+	err := s.attestSession(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), session)
 	if err != nil {
 		c.Bench().Logger().Error("the root of a session could not be attested", slog.String("session", session.ID), slog.Any("error", err))
 	}
-	if err != nil || place.Chain == "" {
+	if session.Position.Chain == "" {
 		return nil
 	}
-	return &place
+	return &session.Position
 }
 
-func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger.Entry, session *store.Session) (store.Position, error) {
+func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger.Entry, session *store.Session) error {
 	e.SessionID = session.ID
-	place, err := s.append(ctx, b, e, export.Attestation{Session: &export.SessionRoot{
-		ID: session.ID, Digest: store.Digest(session.ID), TaskID: session.TaskID, Sum: session.Sum(),
+	place, err := s.append(ctx, b, e, rules.Attestation{Session: &rules.SessionRoot{
+		ID: session.ID, Digest: rules.Digest(session.ID), TaskID: session.TaskID, Sum: session.Sum(),
 		Root: session.Root, Records: session.Records, FinalizedAt: session.FinalizedAt}})
 	if err != nil || place.Chain == "" {
-		return place, err
+		return err
 	}
-	return place, s.store.Update(ctx, func(tx *store.Tx) error { return tx.AttestSession(session.ID, place) })
+	session.Position = place
+	return s.store.Update(ctx, func(tx *store.Tx) error { return tx.AttestSession(session.ID, place) })
 }
 
 // append writes an attestation to the ledger. Without a ledger the position is empty.
-func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry, a export.Attestation) (store.Position, error) {
+func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry, a rules.Attestation) (store.Position, error) {
 	if b.Ledger() == "" {
 		return store.Position{}, nil
 	}
@@ -69,7 +73,7 @@ func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry,
 		return store.Position{}, err
 	}
 	receipt, err := b.Attest(ctx, attestationEntry(e, a))
-	if err != nil || receipt.Unrecorded {
+	if err != nil {
 		return store.Position{}, err
 	}
 	return store.Position{Chain: receipt.Chain, Seq: receipt.Seq}, nil
@@ -77,33 +81,35 @@ func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry,
 
 // attestationEntry returns the entry for an attestation. The ledger redacts text that looks like a secret, so only
 // digests can be compared later, not text that a caller chose.
-func attestationEntry(e ledger.Entry, a export.Attestation) ledger.Entry {
-	e.Outcome, e.Data = ledger.OutcomeOK, candor.DetailsOf(map[string]any{export.Key: a})
+func attestationEntry(e ledger.Entry, a rules.Attestation) ledger.Entry {
+	e.Outcome, e.Data = ledger.OutcomeOK, candor.DetailsOf(map[string]any{rules.Key: a})
 	return e
 }
 
-// pendingBatch is the number of records read at a time.
-const pendingBatch = 200
-
 // attestPending attests committed changes that were not attested. A crash in between may cause a record to be attested
-// twice, with equal content. Nothing is attested if the database does not verify: a record whose ledger position was
-// cleared could have been changed before, and a second attestation would make the change look genuine.
+// twice, with equal content. Nothing is attested if the database does not verify: a record with a ledger position that
+// was cleared could have been changed before, and a second attestation would make the change look genuine.
 func (s *System) attestPending(ctx context.Context, b *workbench.Bench) error {
 	if b.Ledger() == "" {
 		return nil
 	}
 	var id string
-	var waiting int64
+	var records []rules.Record
+	var sessions []store.Session
 	err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-		if id, err = tx.ID(); err == nil {
-			waiting, err = tx.CountPending()
+		if id, err = tx.ID(); err != nil {
+			return err
 		}
+		if records, err = tx.Unattested(); err != nil {
+			return err
+		}
+		sessions, err = tx.UnattestedSessions()
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.attestOpened(ctx, b, id); err != nil || waiting == 0 {
+	if err := s.attestOpened(ctx, b, id); err != nil || len(records)+len(sessions) == 0 {
 		return err
 	}
 	v, err := verify(ctx, s.store, s.home(b), "")
@@ -111,34 +117,142 @@ func (s *System) attestPending(ctx context.Context, b *workbench.Bench) error {
 		return err
 	}
 	if !v.Valid {
-		return fmt.Errorf("%d records and sessions are not attested: the database does not verify: %s", waiting, v.firstFault())
+		return fmt.Errorf("%d records and sessions are not attested: the database does not verify: %s", len(records)+len(sessions), v.firstFault())
 	}
 	e := ledger.Entry{Kind: ledger.KindSuccess, Tool: "attest"}
-	for {
-		pending, err := store.Get(ctx, s.store, func(tx *store.Tx) ([]trail.Record, error) { return tx.Unattested(pendingBatch) })
-		if err != nil || len(pending) == 0 {
-			return s.attestPendingRoots(ctx, b, e, err)
-		}
-		for i := range pending {
-			if err := s.attestThought(ctx, b, e, &pending[i]); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-func (s *System) attestPendingRoots(ctx context.Context, b *workbench.Bench, e ledger.Entry, err error) error {
-	if err != nil {
-		return err
-	}
-	pending, err := store.Get(ctx, s.store, (*store.Tx).UnattestedSessions)
-	if err != nil {
-		return err
-	}
-	for i := range pending {
-		if _, err := s.attestSession(ctx, b, e, &pending[i]); err != nil {
+	for i := range records {
+		if err := s.attestThought(ctx, b, e, &records[i]); err != nil {
 			return err
 		}
 	}
+	for i := range sessions {
+		if err := s.attestSession(ctx, b, e, &sessions[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// home is the location of a database and its ledger.
+type home struct {
+	ledger string // directory; "" for none
+	digest string // identifies the state directory in the ledger
+}
+
+// inside identifies the state directory that contains the ledger. It stays valid when the directory is moved or copied.
+const inside = "inside"
+
+// newHome returns the home of a state directory. Several state directories can share a ledger elsewhere; their paths
+// distinguish them.
+func newHome(state, ledger string) home {
+	h := home{ledger: ledger, digest: rules.Digest(realPath(state))}
+	if rel, err := filepath.Rel(realPath(state), realPath(ledger)); ledger != "" && err == nil && filepath.IsLocal(rel) {
+		h.digest = inside
+	}
+	return h
+}
+
+// realPath returns an absolute path with symbolic links resolved, as far as possible. The last element may not exist
+// yet.
+func realPath(name string) string {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real
+	}
+	if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		return filepath.Join(real, filepath.Base(abs))
+	}
+	return abs
+}
+
+func (s *System) home(b *workbench.Bench) home { return newHome(s.o.State.Dir(), b.Ledger()) }
+
+// stores maps the databases that a ledger attests to their last home.
+type stores map[string]string
+
+func (s stores) add(a *rules.Attestation) {
+	if a.Home != "" {
+		s[a.Store] = a.Home
+	} else if _, known := s[a.Store]; !known {
+		s[a.Store] = inside
+	}
+}
+
+// missing returns a database other than id that the ledger attests for the home, or "".
+func (s stores) missing(id, home string) string {
+	found := ""
+	for other, at := range s {
+		if other != id && at == home && (found == "" || other < found) {
+			found = other
+		}
+	}
+	return found
+}
+
+// readStores returns the databases that a ledger attests.
+func readStores(ctx context.Context, dir string) (stores, error) {
+	all := stores{}
+	return all, attestations(ctx, dir, func(a *rules.Attestation, _ store.Position) error {
+		all.add(a)
+		return nil
+	})
+}
+
+// databaseAttested returns an error if the ledger attests that another database was in the state directory.
+func (s *System) databaseAttested(ctx context.Context, b *workbench.Bench) error {
+	h := s.home(b)
+	if h.ledger == "" {
+		return nil
+	}
+	reader, err := ledger.OpenReader(h.ledger)
+	if err != nil {
+		return nil //nolint:nilerr // every call fails with its own code
+	}
+	defer reader.Close() //nolint:errcheck // it was not read
+	all, err := readStores(ctx, h.ledger)
+	if err != nil {
+		return err
+	}
+	id, err := store.Get(ctx, s.store, (*store.Tx).ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return errors.New("the id of the database was removed (hint: restore " + store.FileName + " from a copy)")
+	}
+	if err != nil {
+		return err
+	}
+	if gone := all.missing(id, h.digest); gone != "" {
+		return fmt.Errorf("%w (hint: restore %s from a copy, or begin with another --state folder)", errOtherStore(gone), store.FileName)
+	}
+	return nil
+}
+
+// errOtherStore is the fault of a directory that does not have the database that its ledger attests.
+func errOtherStore(id string) error {
+	return fmt.Errorf("the ledger attests the database %.8s, which is not in this folder: it was removed or replaced", id)
+}
+
+// attestOpened writes an entry to the ledger, once for each home, that the database is used with it. Without the entry,
+// a database without records could be replaced by another one undetected.
+func (s *System) attestOpened(ctx context.Context, b *workbench.Bench, id string) error {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.opened {
+		return nil
+	}
+	h := s.home(b)
+	all, err := readStores(ctx, h.ledger)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the first entry creates a new ledger
+		return err
+	}
+	if at, known := all[id]; !known || at != h.digest {
+		e := ledger.Entry{Kind: ledger.KindSuccess, Tool: "attest"}
+		if _, err := b.Attest(ctx, attestationEntry(e, rules.Attestation{Store: id, Home: h.digest})); err != nil {
+			return err
+		}
+	}
+	s.opened = true
 	return nil
 }

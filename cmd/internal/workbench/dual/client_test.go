@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
@@ -14,6 +13,17 @@ import (
 )
 
 type args = map[string]any
+
+// binary is the path of the shipped program. The tests of this package use it only as clients do.
+var binary string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == upstreamArg {
+		serveAsUpstream(os.Args[2], os.Args[3])
+		return
+	}
+	servertest.Main(m, &binary, 6, "D13|D11") // only these tests run calls in parallel
+}
 
 // place is the state directory of servers, with a database and a trail.
 type place struct {
@@ -29,14 +39,6 @@ func newPlace(t testing.TB, flags ...string) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // a fake upstream notes its end in this folder, possibly just after the server was killed
-		for range 50 {
-			if os.RemoveAll(home) == nil {
-				return
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-	})
 	return &place{t: t, state: filepath.Join(home, "state"), flags: flags}
 }
 
@@ -94,20 +96,16 @@ func (p *place) start(flags ...string) *server {
 // call calls a tool. The arguments are encoded as JSON.
 func (s *server) call(tool string, in any) answer {
 	s.T.Helper()
-	m := s.Ask("tools/call", servertest.CallParams(s.T, tool, in))
-	return answer{s.T, &m}
+	return answer{s.Call(tool, in)}
 }
 
 // later calls a tool and returns a function that waits for the answer.
 func (s *server) later(tool string, in any) func() answer {
 	s.T.Helper()
-	arriving, err := s.Send("tools/call", servertest.CallParams(s.T, tool, in))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	arriving := s.Send("tools/call", servertest.CallParams(s.T, tool, in))
 	return func() answer {
-		m, _ := s.Await(arriving) // an empty message is neither a success nor a failure, so every check rejects it
-		return answer{s.T, &m}
+		m, _ := s.Await(arriving) // an empty message is not a success and not a failure, so every check rejects it
+		return answer{servertest.Answer{T: s.T, M: &m}}
 	}
 }
 
@@ -121,58 +119,44 @@ func either(a, b func() answer) (first answer, other func() answer) {
 }
 
 // answer is the response to a call.
-type answer struct {
-	t testing.TB
-	m *wire.Message
-}
+type answer struct{ servertest.Answer }
 
 // envelope returns the envelope of the dialect from the first text block. structuredContent must be the same.
 func (a answer) envelope() wire.Value {
-	a.t.Helper()
-	v := servertest.Envelope(a.t, a.m)
-	if structured := a.m.Result().Path("structuredContent").Raw(); string(structured) != string(v.Raw()) {
-		a.t.Errorf("structuredContent is not the text:\n%s\n%s", structured, v.Raw())
+	a.T.Helper()
+	v := servertest.Envelope(a.T, a.M)
+	if structured := a.M.Result().Path("structuredContent").Raw(); string(structured) != string(v.Raw()) {
+		a.T.Errorf("structuredContent is not the text:\n%s\n%s", structured, v.Raw())
 	}
 	return v
 }
 
 // marked reports whether isError is set.
 func (a answer) marked() bool {
-	is, _ := a.m.Result().Path("isError").Bool()
+	is, _ := a.M.Result().Path("isError").Bool()
 	return is
 }
 
 // fine requires a success and returns it.
 func (a answer) fine() answer {
-	a.t.Helper()
+	a.T.Helper()
 	e := a.envelope()
-	if ok, _ := e.Path("ok").Bool(); !ok || a.marked() || !e.Path("data").Present() || a.canonical().Present() {
-		a.t.Fatalf("it failed: %.1500s", a.m.Bytes())
+	if ok, _ := e.Path("ok").Bool(); !ok || a.marked() || !e.Path("data").Present() || a.Canonical().Present() {
+		a.T.Fatalf("it failed: %.1500s", a.M.Bytes())
 	}
 	return a
 }
 
-// canonical returns the whole error.
-func (a answer) canonical() wire.Value { return servertest.Canonical(a.m) }
-
-// code returns the code of a failure; "" is a success.
-func (a answer) code() string {
-	code, _ := a.canonical().Path("code").Str()
-	return code
-}
-
 // is requires a failure with a code.
 func (a answer) is(code string) answer {
-	a.t.Helper()
-	if got := a.code(); got != code {
-		a.t.Errorf("the code is %q, want %s: %.1500s", got, code, a.m.Bytes())
-	}
+	a.T.Helper()
+	a.Check(code)
 	return a
 }
 
 // isA requires a failure in pattern A, with the code in HANDLER_ERROR unless it is INVALID_PARAMS.
 func (a answer) isA(code string) answer {
-	a.t.Helper()
+	a.T.Helper()
 	a.is(code)
 	e := a.envelope()
 	ok, isBool := e.Path("ok").Bool()
@@ -181,27 +165,27 @@ func (a answer) isA(code string) answer {
 	message, _ := e.Path("error", "message").Str()
 	switch {
 	case !isBool || ok || !a.marked():
-		a.t.Errorf("not pattern A: %.1500s", a.m.Bytes())
+		a.T.Errorf("not pattern A: %.1500s", a.M.Bytes())
 	case code == "INVALID_PARAMS" || code == "HANDLER_ERROR":
 		if shown != code {
-			a.t.Errorf("the code is shown as %s: %s", shown, e.Raw())
+			a.T.Errorf("the code is shown as %s: %s", shown, e.Raw())
 		}
 	case shown != "HANDLER_ERROR" || hidden != code || !strings.HasPrefix(message, code+": "):
-		a.t.Errorf("the code is shown as %s, %s, %q", shown, hidden, message)
+		a.T.Errorf("the code is shown as %s, %s, %q", shown, hidden, message)
 	}
 	return a
 }
 
 // isB requires a failure in pattern B.
 func (a answer) isB(code string) answer {
-	a.t.Helper()
+	a.T.Helper()
 	a.is(code)
 	e := a.envelope()
 	outer, _ := e.Path("ok").Bool()
 	inner, isBool := e.Path("data", "ok").Bool()
 	shown, _ := e.Path("data", "error", "code").Str()
-	if !outer || !isBool || inner || shown != code || a.m.Result().Path("isError").Present() {
-		a.t.Errorf("not pattern B with %s: %.1500s", code, a.m.Bytes())
+	if !outer || !isBool || inner || shown != code || a.M.Result().Path("isError").Present() {
+		a.T.Errorf("not pattern B with %s: %.1500s", code, a.M.Bytes())
 	}
 	return a
 }
@@ -214,7 +198,7 @@ func (a answer) data(path ...any) string {
 
 // value returns a value of a success.
 func (a answer) value(path ...any) wire.Value {
-	return a.m.Result().Path(append([]any{"structuredContent", "data"}, path...)...)
+	return a.M.Result().Path(append([]any{"structuredContent", "data"}, path...)...)
 }
 
 // number returns a number of a success.
@@ -231,7 +215,7 @@ func (a answer) truth(path ...any) bool {
 
 // detail returns a value of the details of a failure.
 func (a answer) detail(path ...any) wire.Value {
-	return a.canonical().Path(append([]any{"details"}, path...)...)
+	return a.Canonical().Path(append([]any{"details"}, path...)...)
 }
 
 // Common steps.

@@ -77,7 +77,7 @@ var triggers = map[string]func(p *place) answer{
 		s := p.start("--max-db", "200KiB")
 		id := s.task(nil)
 		for {
-			if a := s.think(id, args{"content": strings.Repeat("x", 60<<10)}); a.code() != "" {
+			if a := s.think(id, args{"content": strings.Repeat("x", 60<<10)}); a.Code() != "" {
 				return a
 			}
 		}
@@ -106,18 +106,18 @@ func TestD2EveryCodeIsEmitted(t *testing.T) {
 			if trigger == nil {
 				t.Fatal("nothing emits it")
 			}
-			if c.Status() != candor.StatusActive {
-				t.Errorf("it is emitted and %s in the catalogue", c.Status())
+			if c.Info().Status != "active" {
+				t.Errorf("it is emitted and %s in the catalogue", c.Info().Status)
 			}
 			for _, dialect := range []string{"dual", "dual-unified"} {
 				a := trigger(newPlace(t, "--dialect", dialect)).is(c.Symbol())
-				if domain, _ := a.canonical().Path("domain").Str(); domain != "dual" {
+				if domain, _ := a.Canonical().Path("domain").Str(); domain != "dual" {
 					t.Errorf("the domain is %s", domain)
 				}
 				switch {
 				case dialect == "dual-unified":
 					if !a.envelope().Path("error", "code").Is(c.Symbol()) || !a.marked() {
-						t.Errorf("%s", a.m.Bytes())
+						t.Errorf("%s", a.M.Bytes())
 					}
 				case strings.HasPrefix(c.Symbol(), "ERR_"):
 					a.isB(c.Symbol())
@@ -137,7 +137,7 @@ func TestD2EveryCodeIsEmitted(t *testing.T) {
 func decoded(t *testing.T, a answer, want candor.Code) {
 	t.Helper()
 	var whole mcp.CallToolResult
-	if err := json.Unmarshal(a.m.Result().Raw(), &whole); err != nil {
+	if err := json.Unmarshal(a.M.Result().Raw(), &whole); err != nil {
 		t.Fatal(err)
 	}
 	if got := client.Decode(&whole, nil); got == nil || got.Code() != want {

@@ -33,7 +33,7 @@ func TestD15AFullDiskIsDBFull(t *testing.T) {
 	stored := int64(1)
 	var full answer
 	for range 100 { // space that the database has reserved is used first
-		if full = s.think(id, args{"content": strings.Repeat("x", 16<<10)}); full.code() != "" {
+		if full = s.think(id, args{"content": strings.Repeat("x", 16<<10)}); full.Code() != "" {
 			break
 		}
 		stored++

@@ -16,7 +16,7 @@ func TestD16AKillLeavesNothingHalfDone(t *testing.T) {
 	for part := range 3 { // each with a separate state
 		t.Run(fmt.Sprint(part), func(t *testing.T) {
 			t.Parallel()
-			killServers(t, 2*part, rounds(2, 70))
+			killServers(t, 2*part, servertest.Rounds(2, 70))
 		})
 	}
 }
@@ -56,7 +56,7 @@ func killServers(t *testing.T, first, kills int) {
 				seen["cut off in "+step.tool]++
 				break
 			}
-			if a := (answer{t, &m}); a.code() == "" {
+			if a := (answer{servertest.Answer{T: t, M: &m}}); a.Code() == "" {
 				done[step.tool]++
 			}
 		}
@@ -89,7 +89,7 @@ func (s *server) whole(task, session, round string, done map[string]int) {
 		s.T.Errorf("%d records, %d were acknowledged", records, done["thought_record"])
 	}
 	root := s.call("merkle_root", args{"session_id": session})
-	if root.code() == "ERR_NOT_FINALIZED" {
+	if root.Code() == "ERR_NOT_FINALIZED" {
 		if done["merkle_finalize"] == 1 {
 			s.T.Error("a session that was finalised is open")
 		}

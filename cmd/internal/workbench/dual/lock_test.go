@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 )
 
 // TestD13ALockHasATimeout checks that a call does not wait for ever for another call of the same tool that waits for
@@ -19,7 +21,7 @@ func TestD13ALockHasATimeout(t *testing.T) {
 	refused.isA("TOOL_LOCK_TIMEOUT")
 	s.retryable(refused)
 	if !refused.detail("tool").Is("task_update") {
-		t.Errorf("%s", refused.m.Bytes())
+		t.Errorf("%s", refused.M.Bytes())
 	}
 	s.call("task_get", args{"id": id}).fine() // a lock does not block other tools
 	release()
@@ -49,16 +51,16 @@ func TestD13DifferentToolsWorkOnOneTask(t *testing.T) {
 		func(int) (string, args) { return "thought_record_list", args{"task_id": id} },
 	}
 	var all sync.WaitGroup
-	n := rounds(20, 200)
+	n := servertest.Rounds(20, 200)
 	for i := range n {
 		tool, in := calls[i%len(calls)](i)
 		answer := servers[i%2].later(tool, in)
 		all.Go(func() {
 			a := answer()
-			switch code := a.code(); {
+			switch code := a.Code(); {
 			case code == "ALREADY_VOTED":
 			case code != "":
-				t.Errorf("%s: %s", tool, a.m.Bytes())
+				t.Errorf("%s: %s", tool, a.M.Bytes())
 			case tool == "audit_verify_chain" && !a.truth("valid"):
 				t.Errorf("not valid meanwhile: %s", a.value().Raw())
 			}
@@ -76,8 +78,8 @@ func TestD14APanicIsAHandlerErrorWithoutStack(t *testing.T) {
 	for _, kind := range []string{"panic", "panic", "error"} {
 		a := s.call("drill", args{"kind": kind}).isA("HANDLER_ERROR")
 		for _, leak := range []string{"goroutine", ".go:", "the drill", "runtime."} {
-			if strings.Contains(string(a.m.Bytes()), leak) {
-				t.Errorf("%s: %q is in %s", kind, leak, a.m.Bytes())
+			if strings.Contains(string(a.M.Bytes()), leak) {
+				t.Errorf("%s: %q is in %s", kind, leak, a.M.Bytes())
 			}
 		}
 	}
@@ -108,9 +110,9 @@ func TestD15ABusyDatabaseIsDBBusy(t *testing.T) {
 
 func (s *server) retryable(a answer) {
 	s.T.Helper()
-	after, _ := a.canonical().Path("retry", "afterMs").Int64()
-	if kind, _ := a.canonical().Path("retry", "kind").Str(); kind != "retryable_after_ms" || after <= 0 {
-		s.T.Errorf("%s", a.canonical().Raw())
+	after, _ := a.Canonical().Path("retry", "afterMs").Int64()
+	if kind, _ := a.Canonical().Path("retry", "kind").Str(); kind != "retryable_after_ms" || after <= 0 {
+		s.T.Errorf("%s", a.Canonical().Raw())
 	}
 }
 
@@ -124,7 +126,7 @@ func TestD15AFullDatabaseIsDBFull(t *testing.T) {
 	var full answer
 	stored := int64(0)
 	for range 100 {
-		if full = s.think(id, args{"content": strings.Repeat("x", 16<<10)}); full.code() != "" {
+		if full = s.think(id, args{"content": strings.Repeat("x", 16<<10)}); full.Code() != "" {
 			break
 		}
 		stored++

@@ -80,7 +80,7 @@ func table(t *testing.T, s *server) string {
 		for c := range byName[name].Path("_meta", "dev.candor/codes").Elements() {
 			code, _ := c.Str()
 			code = strings.TrimPrefix(code, "dual/")
-			if !slices.Contains([]string{"INVALID_PARAMS", "HANDLER_ERROR", "TOOL_NOT_ADMITTED", "TOOL_LOCK_TIMEOUT", "kaiza/SELF_AUDIT_FAILURE", "kaiza/AUDIT_LOG_FAILED"}, code) && !slices.Contains(codes, code) {
+			if !slices.Contains([]string{"INVALID_PARAMS", "HANDLER_ERROR", "TOOL_NOT_ADMITTED", "TOOL_LOCK_TIMEOUT", "kaiza/SELF_AUDIT_FAILURE", "candor/AUDIT_LOG_FAILED"}, code) && !slices.Contains(codes, code) {
 				codes = append(codes, code)
 			}
 		}
@@ -100,7 +100,7 @@ func table(t *testing.T, s *server) string {
 // exchange shows a call and the members of its result that a client reads: content[0], structuredContent, isError.
 func exchange(s *server, tool string, in args) string {
 	a := s.call(tool, in)
-	r := a.m.Result()
+	r := a.M.Result()
 	marked := ""
 	if v := r.Path("isError"); v.Present() {
 		marked = `,"isError":` + string(v.Raw())

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/probe"
 )
 
 // TestProbeReproducesTheInventory checks that candor probe finds 19 tools with only pattern A and 8 with both patterns,

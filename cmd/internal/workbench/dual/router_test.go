@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -86,11 +86,11 @@ func TestRouterKeepsAFailureOfTheCaller(t *testing.T) {
 	s := p.start("--upstreams", p.upstreams(p.works("one"), p.works("two")))
 	a := s.call("router_call", args{"tool": "task_get", "arguments": args{"id": missing}}).is("ERR_NOT_FOUND")
 	if a.detail("attempts").Len() != 1 || !a.marked() {
-		t.Errorf("%s", a.m.Bytes())
+		t.Errorf("%s", a.M.Bytes())
 	}
 	a = s.call("router_call", args{"tool": "task_get", "arguments": args{"id": 7}})
-	if a.code() == "" || a.detail("attempts").Len() != 1 {
-		t.Errorf("%s", a.m.Bytes())
+	if a.Code() == "" || a.detail("attempts").Len() != 1 {
+		t.Errorf("%s", a.M.Bytes())
 	}
 	if score := s.call("router_score", args{}).fine(); score.number("ranking", 0, "failures")+score.number("ranking", 1, "failures") != 0 {
 		t.Errorf("%s", score.value().Raw())
@@ -102,8 +102,8 @@ func TestRouterWithoutUpstreamsSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
 	a := s.call("router_call", args{"tool": "t"}).isA("FALLBACK_CHAIN_EXHAUSTED")
-	if kind, _ := a.canonical().Path("retry", "kind").Str(); kind != "not_retryable" {
-		t.Errorf("%s", a.m.Bytes())
+	if kind, _ := a.Canonical().Path("retry", "kind").Str(); kind != "not_retryable" {
+		t.Errorf("%s", a.M.Bytes())
 	}
 	if n := s.call("router_score", args{}).fine().value("ranking").Len(); n != 0 {
 		t.Errorf("%d upstreams", n)
@@ -127,7 +127,7 @@ func TestD13RouterCallsDoNotWaitForAnUpstream(t *testing.T) {
 	}
 	select {
 	case a := <-held:
-		t.Errorf("the call was not held: %s", a.m.Bytes())
+		t.Errorf("the call was not held: %s", a.M.Bytes())
 	default:
 	}
 }
@@ -135,15 +135,10 @@ func TestD13RouterCallsDoNotWaitForAnUpstream(t *testing.T) {
 // awaitCall waits until the trail of p has the beginning of a call.
 func (p *place) awaitCall(tool string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(servertest.Timeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	wait.Until(p.t, "a call of "+tool, func() bool {
 		if _, err := os.Stat(p.trail()); err != nil {
-			continue
+			return false
 		}
-		for _, e := range p.entries() {
-			if e.Kind == ledger.KindEnter && e.Tool == tool {
-				return
-			}
-		}
-	}
-	p.t.Fatalf("%s was not called", tool)
+		return slices.ContainsFunc(p.entries(), func(e ledger.Record) bool { return e.Kind == ledger.KindEnter && e.Tool == tool })
+	})
 }

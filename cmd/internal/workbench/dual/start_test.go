@@ -1,8 +1,10 @@
 package dual_test
 
 import (
+	"bytes"
+	"errors"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -14,8 +16,8 @@ func TestReadingCommandsWriteNothing(t *testing.T) {
 	if err := os.MkdirAll(p.state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range [][]string{{"tasks"}, {"sessions"}, {"rounds"}, {"verify"}, {"export", "x"}} {
-		if _, said, code := p.person(words...); code != 2 || !strings.Contains(said, "has no database") {
+	for _, words := range [][]string{{"verify"}, {"export", "x"}} {
+		if _, said, code := p.person(words...); code != 2 || !strings.Contains(said, "no database in the folder") {
 			t.Errorf("%v: code %d, %s", words, code, said)
 		}
 	}
@@ -62,70 +64,37 @@ func TestHintsOfAServerThatCannotStart(t *testing.T) {
 	}
 }
 
-// TestAnOpenStateFolderIsRefused checks that calls fail with SELF_AUDIT_FAILURE, which every tool declares.
-func TestAnOpenStateFolderIsRefused(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	if err := os.MkdirAll(p.state, 0o700); err != nil {
+// runCandor runs a command and returns its output and its exit code.
+func runCandor(t testing.TB, words ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command(binary, words...)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(p.state, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	s := p.start()
-	s.call("server_ping", args{}).isA("SELF_AUDIT_FAILURE")
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := s.Ask("tools/list", `{}`)
-	for tool := range m.Result().Path("tools").Elements() {
-		codes := string(tool.Path("_meta", "dev.candor/codes").Raw())
-		for _, code := range []string{"SELF_AUDIT_FAILURE", "AUDIT_LOG_FAILED"} {
-			if !strings.Contains(codes, code) || !strings.Contains(string(text), code) {
-				t.Errorf("%s is not declared: %s", code, codes)
-			}
-		}
-	}
+	return out.String(), said.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestSkillFilesThatAreNotFilesAreListed checks that a manifest that cannot be opened is listed, and that the list of
-// such files is limited.
-func TestSkillFilesThatAreNotFilesAreListed(t *testing.T) {
+// person runs a subcommand of candor workbench dual on the state of p.
+func (p *place) person(words ...string) (stdout, stderr string, code int) {
+	p.t.Helper()
+	return runCandor(p.t, append(append([]string{"workbench", "dual"}, words...), "--state", p.state)...)
+}
+
+// TestCommandsReadWhileTheDatabaseIsLocked checks that the commands take no lock and wait for none.
+func TestCommandsReadWhileTheDatabaseIsLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	dir := filepath.Join(filepath.Dir(p.state), "skills")
-	if err := os.MkdirAll(filepath.Join(dir, "folder.yaml"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	outside := filepath.Join(filepath.Dir(p.state), "outside.yaml")
-	manifest := "name: linked\nversion: \"1\"\ndescription: Linked.\n"
-	for _, name := range []string{outside, filepath.Join(dir, "real.yaml")} {
-		if err := os.WriteFile(name, []byte(manifest), 0o600); err != nil {
-			t.Fatal(err)
+	s := p.start()
+	id := s.task(nil)
+	s.think(id, nil).fine()
+	defer p.hold()()
+	for _, words := range [][]string{{"verify"}, {"export", id}} {
+		if out, said, code := p.person(words...); code != 0 {
+			t.Errorf("%v: code %d, %s%s", words, code, out, said)
 		}
-	}
-	for name, to := range map[string]string{"dangling.yaml": "missing.yaml", "outside.yaml": outside, "second.yaml": "real.yaml"} {
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-			t.Skip(err)
-		}
-	}
-	s := p.start("--skills", dir)
-	a := s.call("skill_list", args{}).fine()
-	var files []string
-	for u := range a.value("unusable").Elements() {
-		name, _ := u.Path("file").Str()
-		files = append(files, name)
-	}
-	if strings.Join(files, " ") != "dangling.yaml folder.yaml outside.yaml second.yaml" || a.number("unusable_count") != 4 {
-		t.Errorf("%s", a.value().Raw())
-	}
-	for i := range 100 {
-		if err := os.Symlink("missing", filepath.Join(dir, strings.Repeat("x", i+1)+".json")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if a = s.call("skill_list", args{}).fine(); a.value("unusable").Len() != 20 || a.number("unusable_count") != 104 {
-		t.Errorf("%d of %d", a.value("unusable").Len(), a.number("unusable_count"))
 	}
 }

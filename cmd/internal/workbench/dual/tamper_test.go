@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/rules"
 )
 
 // recordedPlace returns a state with three records of two tasks each and a finalised session for the first task. No
@@ -34,12 +34,12 @@ func recordedPlace(t *testing.T, flags ...string) (p *place, tasks []string) {
 func (p *place) rewrite(task string) {
 	p.t.Helper()
 	s := p.start("--access", "readonly")
-	var all []trail.Record
+	var all []rules.Record
 	if err := json.Unmarshal(s.call("thought_record_list", args{"task_id": task}).fine().value("records").Raw(), &all); err != nil {
 		p.t.Fatal(err)
 	}
 	s.End()
-	var head *trail.Record
+	var head *rules.Record
 	for i := range all {
 		r := &all[i]
 		r.Content = "forged"
@@ -108,8 +108,8 @@ func TestADatabaseThatWasReplacedIsFound(t *testing.T) {
 		}
 		before := len(p.attests())
 		s := p.start()
-		if a := s.call("server_health", args{}).is("SELF_AUDIT_FAILURE"); !strings.Contains(string(a.m.Bytes()), "INV_STARTUP_DATABASE_ATTESTED") {
-			t.Errorf("%s: %s", name, a.m.Bytes())
+		if a := s.call("server_health", args{}).is("SELF_AUDIT_FAILURE"); !strings.Contains(string(a.M.Bytes()), "INV_STARTUP_DATABASE_ATTESTED") {
+			t.Errorf("%s: %s", name, a.M.Bytes())
 		}
 		s.End()
 		p.broken(name+", after a start", "database")
@@ -265,7 +265,7 @@ func TestEveryFieldOfASessionIsAttested(t *testing.T) {
 	session := s.call("merkle_root", args{"session_id": "s"}).fine()
 	for column, value := range map[string][2]any{
 		"agent_id": {"agent-1", "mallory"}, "task_id": {tasks[0], tasks[1]}, "begun_at": {session.data("begun_at"), "2001-01-01T00:00:00.000000Z"},
-		"chain": {session.data("ledger", "chain"), "dual-none"}, "seq": {session.number("ledger", "seq"), 1}, "digest": {store.Digest("s"), "x"},
+		"chain": {session.data("ledger", "chain"), "dual-none"}, "seq": {session.number("ledger", "seq"), 1}, "digest": {rules.Digest("s"), "x"},
 		"root": {session.data("root"), strings.Repeat("0", 64)}, "records": {3, 9}, "finalized_at": {session.data("finalized_at"), "2001-01-01T00:00:00.000000Z"},
 	} {
 		p.sql("UPDATE sessions SET "+column+" = ?", value[1])
@@ -317,7 +317,7 @@ func TestVerifyOneTaskIgnoresOthers(t *testing.T) {
 	}
 }
 
-// TestARemovedDatabaseTakesNoChange checks that a server whose database was removed or replaced refuses calls instead
+// TestARemovedDatabaseTakesNoChange checks that a server refuses calls after its database was removed or replaced, instead
 // of writing to an unlinked file.
 func TestARemovedDatabaseTakesNoChange(t *testing.T) {
 	t.Parallel()
@@ -333,8 +333,8 @@ func TestARemovedDatabaseTakesNoChange(t *testing.T) {
 		s.call("task_create", args{"title": "x"}).isA("HANDLER_ERROR")
 		a := s.think(task, nil).isA("HANDLER_ERROR")
 		s.call("server_health", args{}).isA("HANDLER_ERROR")
-		if !strings.Contains(string(a.m.Bytes()), "removed or replaced") {
-			t.Errorf("%s", a.m.Bytes())
+		if !strings.Contains(string(a.M.Bytes()), "removed or replaced") {
+			t.Errorf("%s", a.M.Bytes())
 		}
 	}
 	check()
@@ -347,27 +347,6 @@ func TestARemovedDatabaseTakesNoChange(t *testing.T) {
 	}
 	s.think(task, nil).fine()
 	s.valid(true, args{})
-}
-
-// TestLaterLedgerAttestsEarlierRecords checks that records that were made without a ledger are attested at the first
-// start with one.
-func TestLaterLedgerAttestsEarlierRecords(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	s := p.start("--ledger", "none")
-	s.call("audit_session_start", args{"session_id": "s"}).fine()
-	tasks, _ := s.interleaved(3)
-	s.call("merkle_finalize", args{"session_id": "s"}).fine()
-	s.valid(true, args{})
-	s.End()
-	s = p.start()
-	if a := s.valid(true, args{}); a.number("attested_count") != 6 {
-		t.Errorf("%s", a.value().Raw())
-	}
-	s.End()
-	if _, said, code := p.person("export", tasks[0]); code != 0 {
-		t.Errorf("%d, %s", code, said)
-	}
 }
 
 // TestVerifyRunsBesideWriters checks that records, sessions and attestations in progress are not reported as faults.
@@ -398,7 +377,7 @@ func TestVerifyRunsBesideWriters(t *testing.T) {
 		}()
 	}
 	reader := p.start()
-	for i := range rounds(12, 40) {
+	for i := range servertest.Rounds(12, 40) {
 		in := args{}
 		if i%3 == 0 {
 			in = args{"task_id": task}

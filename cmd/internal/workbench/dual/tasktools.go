@@ -1,22 +1,26 @@
 package dual
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/rules"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
 // The properties that several tools share.
 const (
-	uuidSchema     = `{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","description":%q}`
+	uuidSchema     = `{"type":"string","pattern":"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$","examples":["00000000-0000-4000-8000-000000000000"],"description":%q}`
 	agentSchema    = `{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9][A-Za-z0-9._:@/-]*$","description":%q}`
 	sessionSchema  = `{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9][A-Za-z0-9._:-]*$","description":%q}`
 	limitSchema    = `{"type":"integer","minimum":1,"maximum":200,"description":"How many to return; 50 if not given."}`
@@ -27,13 +31,6 @@ const (
 )
 
 func property(schema, about string) string { return fmt.Sprintf(schema, about) }
-
-func orDefault(limit int) int {
-	if limit == 0 {
-		return defaultEntries
-	}
-	return limit
-}
 
 type createArgs struct {
 	Title       string          `json:"title"`
@@ -56,8 +53,8 @@ func (s *System) taskCreate() workbench.Tool {
 		Required: []string{"title"},
 		Codes:    []candor.Code{dualcode.Validation, dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in createArgs) (any, error) {
-			now := s.now().UTC()
-			t := &tasks.Task{ID: workbench.NewUUID(), Title: in.Title, Description: in.Description, Status: tasks.Init, AgentID: in.AgentID, ParentID: in.ParentID,
+			now := time.Now().UTC()
+			t := &rules.Task{ID: workbench.NewUUID(), Title: in.Title, Description: in.Description, Status: rules.Init, AgentID: in.AgentID, ParentID: in.ParentID,
 				DependsOn: in.DependsOn, Context: compact(in.Context), Version: 1, CreatedAt: now, UpdatedAt: now}
 			wrong := t.Check()
 			err := s.store.Update(ctx, func(tx *store.Tx) error {
@@ -66,7 +63,7 @@ func (s *System) taskCreate() workbench.Tool {
 					return err
 				}
 				if wrong = append(wrong, missing...); len(wrong) > 0 {
-					return validationFailure(wrong)
+					return validationFailure(wrong...)
 				}
 				return tx.InsertTask(t)
 			})
@@ -76,34 +73,26 @@ func (s *System) taskCreate() workbench.Tool {
 }
 
 // missingTasks returns the references of a task to tasks that do not exist.
-func missingTasks(tx *store.Tx, t *tasks.Task) (wrong []tasks.FieldError, err error) {
-	check := func(field, id string) error {
-		if _, err := tx.Task(id); errors.Is(err, store.ErrNotFound) {
-			wrong = append(wrong, tasks.FieldError{Field: field, Reason: "no task has the id " + id})
-		} else if err != nil {
-			return err
+func missingTasks(tx *store.Tx, t *rules.Task) (wrong []rules.Issue, err error) {
+	check := func(field, id string) {
+		if _, failed := tx.Task(id); errors.Is(failed, store.ErrNotFound) {
+			wrong = append(wrong, rules.Issue{Path: "/" + field, Message: "no task has the id " + id})
+		} else {
+			err = errors.Join(err, failed)
 		}
-		return nil
 	}
 	if t.ParentID != "" {
-		if err := check("parent_id", t.ParentID); err != nil {
-			return nil, err
-		}
+		check("parent_id", t.ParentID)
 	}
 	for _, id := range t.DependsOn {
-		if err := check("depends_on", id); err != nil {
-			return nil, err
-		}
+		check("depends_on", id)
 	}
-	return wrong, nil
+	return wrong, err
 }
 
-func validationFailure(wrong []tasks.FieldError) *candor.Error {
-	issues := make([]issue, len(wrong))
-	for i, w := range wrong {
-		issues[i] = issue{"/" + w.Field, w.Reason}
-	}
-	return failure(dualcode.Validation, "The task is not valid as given: "+wrong[0].Error()+".", map[string]any{"issues": issues})
+func validationFailure(wrong ...rules.Issue) *candor.Error {
+	message := strings.TrimPrefix(wrong[0].Path, "/") + ": " + wrong[0].Message
+	return failure(dualcode.Validation, "The task is not valid: "+message+".", map[string]any{"issues": wrong})
 }
 
 type taskArgs struct {
@@ -111,17 +100,14 @@ type taskArgs struct {
 }
 
 func (s *System) taskGet() workbench.Tool {
-	return workbench.Tool{
-		Name: "task_get", Title: "Get a task", About: "Return a task.", Input: `{"id":` + property(uuidSchema, "The id of the task.") + `}`, Required: []string{"id"},
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
-		Run: handle(func(ctx context.Context, _ *workbench.Call, in taskArgs) (any, error) {
-			return store.Get(ctx, s.store, func(tx *store.Tx) (*tasks.Task, error) { return findTask(tx, in.ID) })
-		}),
-	}
+	return query(s, workbench.Tool{
+		Name: "task_get", Title: "Get a task", About: "Return a task.",
+		Input: `{"id":` + property(uuidSchema, "The id of the task.") + `}`, Required: []string{"id"}, Codes: []candor.Code{dualcode.NotFound},
+	}, func(tx *store.Tx, in taskArgs) (any, error) { return findTask(tx, in.ID) })
 }
 
 // findTask returns a task, or ERR_NOT_FOUND.
-func findTask(tx *store.Tx, id string) (*tasks.Task, error) {
+func findTask(tx *store.Tx, id string) (*rules.Task, error) {
 	t, err := tx.Task(id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, failure(dualcode.NotFound, "", nil)
@@ -130,7 +116,7 @@ func findTask(tx *store.Tx, id string) (*tasks.Task, error) {
 }
 
 type listArgs struct {
-	Status   tasks.Status `json:"status"`
+	Status   rules.Status `json:"status"`
 	AgentID  string       `json:"agent_id"`
 	ParentID string       `json:"parent_id"`
 	After    string       `json:"after_id"`
@@ -138,46 +124,32 @@ type listArgs struct {
 }
 
 func (s *System) taskList() workbench.Tool {
-	return workbench.Tool{
+	return query(s, workbench.Tool{
 		Name: "task_list", Title: "List tasks", About: "List tasks in the order in which they were created. If more is true, call again with after_id set to the last id.",
 		Input: `{"status":` + property(statusSchema, "Only tasks in this status.") + `,
 "agent_id":` + property(agentSchema, "Only tasks of this agent.") + `,
 "parent_id":` + property(uuidSchema, "Only parts of this task.") + `,
 "after_id":` + property(uuidSchema, "Only tasks created after this one.") + `,
 "limit":` + limitSchema + `}`,
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
-		Run: handle(func(ctx context.Context, _ *workbench.Call, in listArgs) (any, error) {
-			var page *store.TaskPage
-			err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-				if in.ParentID != "" {
-					if _, err := findTask(tx, in.ParentID); err != nil {
-						return err
-					}
-				}
-				page, err = tx.Tasks(store.TaskFilter{Status: in.Status, AgentID: in.AgentID, ParentID: in.ParentID, After: in.After, Limit: orDefault(in.Limit)})
-				if errors.Is(err, store.ErrNotFound) {
-					return failure(dualcode.NotFound, "", nil)
-				}
-				return err
-			})
-			if err != nil {
+		Codes: []candor.Code{dualcode.NotFound},
+	}, func(tx *store.Tx, in listArgs) (any, error) {
+		if in.ParentID != "" {
+			if _, err := findTask(tx, in.ParentID); err != nil {
 				return nil, err
 			}
-			all, more := page.Tasks, page.More
-			if fits := fitting(all); fits < len(all) {
-				all, more = all[:fits], true
-			}
-			list := map[string]any{"tasks": all, "count": len(all), "more": more}
-			if len(page.Damaged) > 0 {
-				list["damaged"] = page.Damaged
-			}
-			return list, nil
-		}),
-	}
+		}
+		limit := cmp.Or(in.Limit, defaultEntries)
+		all, err := tx.Tasks(store.TaskFilter{Status: in.Status, AgentID: in.AgentID, ParentID: in.ParentID, After: in.After, Limit: limit + 1})
+		if errors.Is(err, store.ErrNotFound) {
+			err = failure(dualcode.NotFound, "", nil)
+		}
+		fits := min(fitting(all), limit)
+		return map[string]any{"tasks": all[:fits], "count": fits, "more": fits < len(all)}, err
+	})
 }
 
 // fitting returns the number of tasks that fit into one answer, at least one.
-func fitting(all []tasks.Task) int {
+func fitting(all []rules.Task) int {
 	size := 0
 	for i := range all {
 		if size > pageBytes {
@@ -191,8 +163,8 @@ func fitting(all []tasks.Task) int {
 // actions is the result of task_next_actions.
 type actions struct {
 	ID      string         `json:"id"`
-	Status  tasks.Status   `json:"status"`
-	Allowed []tasks.Status `json:"allowed"` // statuses that task_update accepts now
+	Status  rules.Status   `json:"status"`
+	Allowed []rules.Status `json:"allowed"` // statuses that task_update accepts now
 	Next    []string       `json:"next"`    // suggested actions, in order
 	Records int64          `json:"record_count"`
 	Waiting []string       `json:"waiting_for,omitempty"` // dependencies that are not DONE
@@ -200,40 +172,35 @@ type actions struct {
 }
 
 func (s *System) taskNextActions() workbench.Tool {
-	return workbench.Tool{
+	return query(s, workbench.Tool{
 		Name: "task_next_actions", Title: "Next actions of a task", About: "Say what may follow for a task: the statuses that it can change to now, and what is missing.",
-		Input: `{"id":` + property(uuidSchema, "The id of the task.") + `}`, Required: []string{"id"},
-		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
-		Run: handle(func(ctx context.Context, _ *workbench.Call, in taskArgs) (any, error) {
-			return store.Get(ctx, s.store, func(tx *store.Tx) (*actions, error) { return nextActions(tx, in.ID) })
-		}),
-	}
+		Input: `{"id":` + property(uuidSchema, "The id of the task.") + `}`, Required: []string{"id"}, Codes: []candor.Code{dualcode.NotFound},
+	}, func(tx *store.Tx, in taskArgs) (any, error) {
+		t, err := findTask(tx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return nextActions(tx, t)
+	})
 }
 
-func nextActions(tx *store.Tx, id string) (*actions, error) {
-	t, err := findTask(tx, id)
-	if err != nil {
+func nextActions(tx *store.Tx, t *rules.Task) (a *actions, err error) {
+	a = &actions{ID: t.ID, Status: t.Status, Next: []string{}}
+	if a.Records, err = tx.CountThoughts(t.ID); err != nil {
 		return nil, err
 	}
-	a := &actions{ID: t.ID, Status: t.Status, Next: []string{}}
-	if a.Records, err = tx.CountThoughts(id); err != nil {
-		return nil, err
-	}
-	if a.Waiting, err = tx.Unfinished(id); err != nil {
-		return nil, err
-	}
-	if a.Never, err = tx.Cancelled(id); err != nil {
+	if a.Waiting, a.Never, err = tx.Unfinished(t.ID); err != nil {
 		return nil, err
 	}
 	a.Allowed = allowed(t.Status, a.Records, a.Waiting)
 	for _, to := range t.Status.Allowed() {
 		switch {
-		case to == tasks.Cancelled:
-		case to == tasks.Apply && len(a.Never) > 0:
-			a.Next = append(a.Next, fmt.Sprintf("The tasks in cancelled never become %s: call task_update with status %s, and create a new task without them.", tasks.Done, tasks.Cancelled))
-		case to == tasks.Apply && len(a.Waiting) > 0:
-			a.Next = append(a.Next, fmt.Sprintf("Wait until the tasks in waiting_for are %s.", tasks.Done))
-		case to == tasks.Done && a.Records == 0:
+		case to == rules.Cancelled:
+		case to == rules.Apply && len(a.Never) > 0:
+			a.Next = append(a.Next, fmt.Sprintf("The tasks in cancelled never become %s: call task_update with status %s, and create a new task without them.", rules.Done, rules.Cancelled))
+		case to == rules.Apply && len(a.Waiting) > 0:
+			a.Next = append(a.Next, fmt.Sprintf("Wait until the tasks in waiting_for are %s.", rules.Done))
+		case to == rules.Done && a.Records == 0:
 			a.Next = append(a.Next, "Record at least one thought with thought_record.", "Then call task_update with status DONE.")
 		default:
 			a.Next = append(a.Next, fmt.Sprintf("Call task_update with status %s.", to))
@@ -242,17 +209,153 @@ func nextActions(tx *store.Tx, id string) (*actions, error) {
 	return a, nil
 }
 
-// allowed returns the statuses that a task can change to now: those of the state machine, without those whose
-// requirements are not met.
-func allowed(from tasks.Status, records int64, waiting []string) []tasks.Status {
-	now := []tasks.Status{}
-	for _, to := range from.Allowed() {
-		if to == tasks.Apply && len(waiting) > 0 || to == tasks.Done && records == 0 {
-			continue
-		}
-		now = append(now, to)
-	}
-	return now
+// allowed returns the statuses that a task can change to now: those of the state machine, without those with unmet
+// requirements.
+func allowed(from rules.Status, records int64, waiting []string) []rules.Status {
+	return slices.DeleteFunc(from.Allowed(), func(to rules.Status) bool {
+		return to == rules.Apply && len(waiting) > 0 || to == rules.Done && records == 0
+	})
 }
 
-func stampNow(s *System) string { return trail.Stamp(s.now()) }
+func (s *System) stamp() string { return rules.Stamp(time.Now()) }
+
+type updateArgs struct {
+	ID          string          `json:"id"`
+	Status      rules.Status    `json:"status"`
+	Title       *string         `json:"title"`
+	Description *string         `json:"description"`
+	AgentID     *string         `json:"agent_id"`
+	Context     json.RawMessage `json:"context"`
+	Result      *string         `json:"result"`
+}
+
+func (s *System) taskUpdate() workbench.Tool {
+	return workbench.Tool{
+		Name: "task_update", Title: "Change a task",
+		About: "Change the status or other fields of a task and return it. The status changes one step at a time, or to CANCELLED. DONE needs at least one thought record.",
+		Input: `{"id":` + property(uuidSchema, "The id of the task.") + `,
+"status":` + property(statusSchema, "The new status.") + `,
+"title":{"type":"string","minLength":1,"maxLength":200},
+"description":{"type":"string","maxLength":16384},
+"agent_id":` + property(agentSchema, "Who works on it from now on.") + `,
+"context":` + contextSchema + `,
+"result":{"type":"string","maxLength":16384,"description":"What came out of it."}}`,
+		Required: []string{"id"},
+		Codes: []candor.Code{dualcode.NotFound, dualcode.Validation, dualcode.InvalidTransition, dualcode.WritebackRequired,
+			dualcode.DBBusy, dualcode.DBFull},
+		Run: handle(s.update),
+	}
+}
+
+func (s *System) update(ctx context.Context, _ *workbench.Call, in updateArgs) (any, error) {
+	var t *rules.Task
+	var refused *candor.Error
+	err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
+		refused = nil
+		if t, err = findTask(tx, in.ID); err != nil {
+			return err
+		}
+		var counts rules.Kind
+		if counts, refused, err = s.change(tx, t, in); err != nil {
+			return err
+		}
+		if counts != "" { // a refused update counts as well, and does not change the task
+			if err := tx.InsertOutcome(t.AgentID, counts, t.ID, s.stamp()); err != nil {
+				return err
+			}
+		}
+		if refused != nil {
+			return nil
+		}
+		t.Version++
+		t.UpdatedAt = time.Now().UTC()
+		return tx.UpdateTask(t)
+	})
+	if err == nil && refused != nil {
+		return nil, refused
+	}
+	return t, err
+}
+
+// change applies the arguments to a task, or returns why it must not be changed. counts is the resulting outcome for
+// its agent.
+func (s *System) change(tx *store.Tx, t *rules.Task, in updateArgs) (counts rules.Kind, refused *candor.Error, err error) {
+	if in.Status == "" {
+		return "", in.apply(t), nil
+	}
+	from := t.Status
+	if counts, refused, err = transition(tx, t, in.Status); err != nil || refused != nil {
+		return counts, refused, err
+	}
+	if refused = in.apply(t); refused != nil {
+		return "", refused, nil
+	}
+	t.Status = in.Status
+	switch {
+	case in.Status == rules.Done:
+		counts = rules.TaskDone
+	case in.Status == rules.Cancelled && from != rules.Init:
+		counts = rules.TaskCancelled
+	}
+	return counts, nil, nil
+}
+
+// transition checks a change of status.
+func transition(tx *store.Tx, t *rules.Task, to rules.Status) (counts rules.Kind, refused *candor.Error, err error) {
+	a, err := nextActions(tx, t)
+	if err != nil {
+		return "", nil, err
+	}
+	details := map[string]any{"from": t.Status, "to": to, "allowed": t.Status.Allowed()}
+	switch {
+	case !slices.Contains(t.Status.Allowed(), to):
+		return rules.InvalidTransition, failure(dualcode.InvalidTransition, fmt.Sprintf("The task cannot change from %s to %s.", t.Status, to), details), nil
+	case to == rules.Apply && len(a.Waiting) > 0:
+		details["allowed"], details["waiting_for"] = a.Allowed, a.Waiting
+		if len(a.Never) > 0 {
+			details["cancelled"] = a.Never
+		}
+		return "", failure(dualcode.InvalidTransition, fmt.Sprintf("The task cannot change to %s before the tasks that it depends on are %s.", to, rules.Done), details), nil
+	case to == rules.Done && a.Records == 0:
+		return rules.WritebackMissing, failure(dualcode.WritebackRequired, "Writeback required for task "+t.ID+": missing thought_record",
+			map[string]any{"missing_fields": []string{"thought_record"}}), nil
+	}
+	return "", nil, nil
+}
+
+// apply sets the other fields of a task, or returns why they are not valid.
+func (in *updateArgs) apply(t *rules.Task) *candor.Error {
+	changed := in.Title != nil || in.Description != nil || in.AgentID != nil || in.Context != nil || in.Result != nil
+	switch {
+	case !changed && in.Status == "":
+		return validationFailure(rules.Issue{Path: "/id", Message: "names the task; no change is given"})
+	case changed && len(t.Status.Allowed()) == 0:
+		return validationFailure(rules.Issue{Path: "/id", Message: "the task is " + string(t.Status) + " and cannot be changed"})
+	}
+	set(&t.Title, in.Title)
+	set(&t.Description, in.Description)
+	set(&t.AgentID, in.AgentID)
+	set(&t.Result, in.Result)
+	if in.Context != nil {
+		t.Context = compact(in.Context)
+	}
+	if wrong := t.Check(); len(wrong) > 0 {
+		return validationFailure(wrong...)
+	}
+	return nil
+}
+
+func set(to, from *string) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// compact returns JSON without spaces between its parts.
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Compact(&b, raw) != nil {
+		return nil
+	}
+	return b.Bytes()
+}

@@ -1,16 +1,13 @@
 package dual_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"testing"
-	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
+	"github.com/candor-mcp/candor/internal/scripted"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // upstreamArg makes the test binary an MCP server for the router: its next argument selects how tools/call is answered,
@@ -20,43 +17,24 @@ const upstreamArg = "serve-as-upstream"
 // serveAsUpstream answers on standard output. The tool read is declared read-only, once is declared idempotent; write
 // declares nothing. A call of exit ends the process before it answers.
 func serveAsUpstream(mode, log string) {
-	if _, err := os.Stat(log + ".away"); err == nil && mode == "stays-away" {
-		return
-	}
-	in := bufio.NewReader(os.Stdin)
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			if _, err := os.Stat(log + ".ended"); err != nil && mode == "idle" {
-				noteCall(log+".ended", mode)
+	s := &scripted.Server{
+		Name: "upstream",
+		Tools: `{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},` +
+			`{"name":"once","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}},` +
+			`{"name":"write","inputSchema":{"type":"object"}},{"name":"exit","inputSchema":{"type":"object"}}`,
+		Script: func(m *wire.Message) (string, bool) {
+			if !m.MethodIs("tools/call") {
+				return "", false
 			}
-			return
-		}
-		var m struct {
-			ID     json.RawMessage
-			Method string
-			Params struct{ Name string }
-		}
-		if json.Unmarshal(line, &m) != nil || m.ID == nil {
-			continue
-		}
-		result := `{}`
-		switch m.Method {
-		case "initialize":
-			result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"upstream","version":"1"}}`
-		case "tools/list":
-			result = `{"tools":[{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},` +
-				`{"name":"once","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}},` +
-				`{"name":"write","inputSchema":{"type":"object"}},{"name":"exit","inputSchema":{"type":"object"}}]}`
-		case "tools/call":
-			noteCall(log, mode+" "+m.Params.Name)
+			tool, _ := m.Params().Path("name").Str()
+			noteCall(log, mode+" "+tool)
 			if mode == "hangs" {
-				continue
+				return "", true
 			}
-			result = answerAs(mode, m.Params.Name)
-		}
-		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
+			return `"result":` + answerAs(mode, tool), true
+		},
 	}
+	_ = s.Serve(os.Stdin, os.Stdout)
 }
 
 func noteCall(log, line string) {
@@ -86,8 +64,6 @@ func answerAs(mode, tool string) string {
 		return `{"content":[{"type":"text","text":"Error: internal server error"}]}`
 	case "both":
 		return `{"content":[{"type":"text","text":"a note beside the data"}],"structuredContent":{"n":1}}`
-	case "deep":
-		return `{"content":[],"structuredContent":{"a":` + strings.Repeat("[", 121) + strings.Repeat("]", 121) + `}}`
 	}
 	return `{"content":[{"type":"text","text":"fine"}]}`
 }
@@ -117,27 +93,4 @@ func (p *place) calls() []string {
 	}
 	_ = os.Remove(p.callLog())
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
-}
-
-// awaitEnd waits until a fake upstream was asked to exit.
-func (p *place) awaitEnd(mode string) {
-	p.t.Helper()
-	for deadline := time.Now().Add(servertest.Timeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if text, _ := os.ReadFile(p.callLog() + ".ended"); strings.Contains(string(text), mode) {
-			return
-		}
-	}
-	p.t.Fatalf("%s did not end", mode)
-}
-
-// insert replaces a text in a file.
-func insert(t testing.TB, name, old, text string) {
-	t.Helper()
-	all, err := os.ReadFile(name)
-	if err != nil || !strings.Contains(string(all), old) {
-		t.Fatalf("%s has no %q: %v", name, old, err)
-	}
-	if err := os.WriteFile(name, []byte(strings.Replace(string(all), old, text, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -13,11 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
-
-	"github.com/candor-mcp/candor/wire"
 )
 
 // renderers returns the processes of a harness that render pages.
@@ -55,13 +52,6 @@ func renderers(t *testing.T, h *harness) (pids []int) {
 		t.Fatal("no renderer was found")
 	}
 	return pids
-}
-
-func killRenderers(t *testing.T, h *harness) {
-	t.Helper()
-	for _, pid := range renderers(t, h) {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have exited already
-	}
 }
 
 // TestBrowserUsesSandboxWithoutRoot starts the harness as a user without privileges.
@@ -114,79 +104,5 @@ func TestBrowserUsesSandboxWithoutRoot(t *testing.T) {
 	}
 	if strings.Contains(h.said.String(), "without its sandbox") {
 		t.Error(&h.said)
-	}
-}
-
-// TestSessionSurvivesAKilledRenderer kills the process of the page between calls and during calls.
-func TestSessionSurvivesAKilledRenderer(t *testing.T) {
-	t.Parallel()
-	needChromium(t)
-	begun := make(chan struct{}, 16)
-	var slow atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/slow": // the first time
-			if slow.Add(1) == 1 {
-				begun <- struct{}{}
-				<-r.Context().Done()
-			}
-			fmt.Fprint(w, "<title>slow</title>")
-		case "/busy":
-			fmt.Fprint(w, `<script>let r = new XMLHttpRequest(); r.open("GET", "/begun", false); r.send(); for(;;);</script>`)
-		case "/begun":
-			begun <- struct{}{}
-		default:
-			fmt.Fprint(w, "<title>fine</title>text")
-		}
-	}))
-	defer server.Close()
-	h := startBrowsers(t, server)
-	defer h.kill()
-	id := launch(t, h, "pw")
-	call := func(method, more string) reply { return h.ask("pw/"+method, fmt.Sprintf(`{"session":%q%s}`, id, more)) }
-	fine := func(after string) {
-		t.Helper()
-		if title, _ := call("navigate", fmt.Sprintf(`,"url":%q`, server.URL)).result().Path("page", "title").Str(); title != "fine" {
-			t.Errorf("after %s: the title is %q", after, title)
-		}
-	}
-	crashed := func(during string, r reply) {
-		t.Helper()
-		r.fails(2100, "playwright/E_PW_NAV")
-		if retryable, _ := r.m.Error().Path("data", "retryable").Bool(); r.details() != `"the page crashed"` || retryable {
-			t.Errorf("%s: %s", during, r.m.Bytes())
-		}
-	}
-	fine("launch")
-	methods := []string{"content", "click"}
-	if *all {
-		methods = append(methods, "screenshot", "select", "type")
-	}
-	for _, method := range methods {
-		more := map[string]string{"select": `,"selector":"p"`, "click": `,"selector":"p"`, "type": `,"selector":"p","text":"x"`}[method]
-		killRenderers(t, h)
-		crashed(method, call(method, more))
-		if r := call("content", "").fails(2100, "playwright/E_PW_NAV"); r.details() != `"no page is open: the page before crashed"` {
-			t.Errorf("after %s: %s", method, r.m.Bytes())
-		}
-		fine(method)
-	}
-	killRenderers(t, h)
-	fine("a kill between calls")
-	during := func(path string) reply {
-		h.next++
-		h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"pw/navigate","params":{"session":%q,"url":%q}}`, h.next, id, server.URL+path))
-		<-begun
-		killRenderers(t, h)
-		return reply{t, wire.Parse(h.line(), wire.Limits{})}
-	}
-	crashed("a page that runs", during("/busy"))
-	fine("a kill of a page that runs")
-	if title, _ := during("/slow").result().Path("page", "title").Str(); title != "slow" { // the previous page was killed
-		t.Errorf("the title is %q", title)
-	}
-	fine("a kill before the page was there")
-	if n := h.ask("pw/sessions", `{}`).result().Path("sessions").Len(); n != 1 {
-		t.Errorf("%d sessions", n)
 	}
 }

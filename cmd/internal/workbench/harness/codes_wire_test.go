@@ -1,8 +1,6 @@
 package harness_test
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -38,20 +36,8 @@ func TestEveryCommonCodeIsEmitted(t *testing.T) {
 
 // slowService calls a service that begins to answer and then stops.
 func slowService(t *testing.T) string {
-	release := make(chan struct{})
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = http.NewResponseController(w).Flush() // the client waits in either case
-		<-release
-	}))
-	t.Cleanup(service.Close)
-	t.Cleanup(func() { close(release) })
-	h := start(t, setup{flags: []string{"--domain", "tavily"},
-		env: []string{"MCP_TAVILY_BASE_URL=" + service.URL, "TAVILY_API_KEY=key", "MCP_HTTP_TIMEOUT_MS=100"}})
-	r := h.ask("tavily/search", `{"query":"candor"}`).fails(1001, "common/E_TIMEOUT")
-	if retryable, _ := r.m.Error().Path("data", "retryable").Bool(); !retryable {
-		t.Errorf("not retryable: %s", r.m.Bytes())
-	}
-	return r.code()
+	h := tavilyService.start(t, trickle, "MCP_HTTP_TIMEOUT_MS=100")
+	return h.ask("tavily/search", `{"query":"candor"}`).fails(1001, "common/E_TIMEOUT").code()
 }
 
 // longLine sends a line above MCP_MAX_LINE_LEN between two valid ones.

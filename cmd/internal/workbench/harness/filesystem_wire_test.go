@@ -65,43 +65,6 @@ func TestH15PathsThatLeaveTheRootAreRefused(t *testing.T) {
 	}
 }
 
-func TestFilesAreReadAndWritten(t *testing.T) {
-	t.Parallel()
-	h, root := startFiles(t)
-	read := string(h.call("fs/read", `{"path":"docs/read me.txt"}`).result().Raw())
-	if !strings.Contains(read, `"content":"hällo\n"`) || !strings.Contains(read, `"truncated":false`) {
-		t.Errorf("read: %s", read)
-	}
-	read = string(h.call("fs/read", `{"path":"inside/read me.txt","maxBytes":4,"offset":1}`).result().Raw())
-	if !strings.Contains(read, `"content":"äll"`) && !strings.Contains(read, `"content":"äl"`) || !strings.Contains(read, `"nextOffset":5`) {
-		t.Errorf("read through a link inside: %s", read)
-	}
-	h.call("fs/mkdir", `{"path":"out/ä/B"}`).result()
-	if got := string(h.call("fs/mkdir", `{"path":"out/ä/B"}`).result().Raw()); !strings.Contains(got, `"created":false`) {
-		t.Errorf("the same folder again: %s", got)
-	}
-	if err := os.Chmod(filepath.Join(root, "out/old.txt"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h.call("fs/write", `{"path":"out/old.txt","content":"new"}`).result()
-	h.call("fs/write", `{"path":"out/ä/B/bin","content":"/wA=","encoding":"base64"}`).result()
-	if got := string(h.call("fs/read", `{"path":"out/ä/B/bin"}`).result().Raw()); !strings.Contains(got, `"encoding":"base64","content":"/wA="`) {
-		t.Errorf("binary: %s", got)
-	}
-	info, err := os.Stat(filepath.Join(root, "out/old.txt"))
-	if content, _ := os.ReadFile(filepath.Join(root, "out/old.txt")); err != nil || string(content) != "new" || info.Mode().Perm() != 0o600 {
-		t.Errorf("replaced: %q, %v, %v", content, info, err)
-	}
-	if got := string(h.call("fs/list", `{"path":"out","limit":2}`).result().Raw()); !strings.Contains(got, `"nextCursor":"file"`) || strings.Contains(got, ".candor-") {
-		t.Errorf("list: %s", got)
-	}
-	h.call("fs/delete", `{"path":"out/old.txt"}`).result()
-	h.call("fs/delete", `{"path":"out/old.txt"}`).fails(2502, "filesystem/E_FS_NOT_FOUND")
-	if got := string(h.call("fs/stat", `{"path":"."}`).result().Raw()); !strings.Contains(got, `"type":"folder"`) {
-		t.Errorf("stat: %s", got)
-	}
-}
-
 // TestFilesOutsideOfThePatternsAreNotChanged includes a link that stays inside the root and leads to a path that no
 // pattern allows.
 func TestFilesOutsideOfThePatternsAreNotChanged(t *testing.T) {

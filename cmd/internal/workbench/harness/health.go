@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/candor-mcp/candor/adapters/prom"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/internal/httpguard"
-	"github.com/candor-mcp/candor/meter/prom"
 )
 
 // Report is the state of a harness for operators.
@@ -41,6 +41,13 @@ func (h *Harness) Report(ctx context.Context) Report {
 		r.Domains[h.domains[i].Name] = health
 	}
 	return r
+}
+
+func healthOf(ctx context.Context, d domain.Domain) domain.Health {
+	if d.Health == nil {
+		return domain.Health{OK: true}
+	}
+	return d.Health(ctx)
 }
 
 // HealthHandler serves GET /healthz and GET /metrics to programs on this machine. It refuses web pages: a page whose

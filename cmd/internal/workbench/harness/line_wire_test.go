@@ -226,7 +226,7 @@ func TestH14CallSucceedsAfterRetryDelay(t *testing.T) {
 		if wait < 1 || wait > refill {
 			t.Errorf("MCP %v: retryAfterMs is %d", mcp, wait)
 		}
-		time.Sleep(time.Duration(wait) * time.Millisecond)
+		time.Sleep(time.Duration(wait) * time.Millisecond) // as the error says
 		h.call("fs/list", "{}").result()
 	}
 }

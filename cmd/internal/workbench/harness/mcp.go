@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -22,7 +23,7 @@ func ToolName(method string) string { return strings.ReplaceAll(method, "/", "_"
 // Describe returns the same methods as a system of the workbench, which serves them over MCP.
 func (h *Harness) Describe() workbench.System {
 	s := workbench.System{
-		Name: SystemName, Title: "Candor harness", Dialect: "rpc", Sessionless: true,
+		Name: SystemName, Title: "Candor harness", Dialect: "rpc", Sessionless: true, MaxMessage: h.settings.MaxLine,
 		Instructions: instructions(h.domains),
 		Missing:      h.missing,
 		Refine:       h.refine,
@@ -91,9 +92,7 @@ func (h *Harness) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	switch {
 	case c.Tool == nil:
 	case e.Code() == candor.CodeInvalidArguments:
-		if refused := h.server.Refuse(h.methods[c.Name], c.Arguments); refused != nil {
-			e = refused
-		}
+		e = cmp.Or(h.server.Refuse(h.methods[c.Name]), workbench.Recode(e, common.InvalidParams, ""))
 	case e.Code() == ratelimit.Exceeded:
 		e = e.With(candor.WithOrigin(candor.PartyServer, false)) // the method did not run, so a client may retry the call
 	}

@@ -2,10 +2,15 @@ package harness_test
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
+	server "github.com/candor-mcp/candor/cmd/internal/workbench/harness"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/meter"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -19,26 +24,25 @@ func (h *harness) methods() []string {
 	return names
 }
 
-// domainMethods returns the methods of each domain as listed by `candor workbench harness domains --json`.
+// domainMethods returns the methods of each domain, opened alone.
 func domainMethods(t *testing.T) map[string][]string {
 	t.Helper()
-	s := setup{}
-	cmd := s.command(t)
-	cmd.Args = []string{binary, "workbench", "harness", "domains", "--json", "--state", s.state}
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := wire.ParseValue(out, wire.Limits{})
+	counts, err := meter.New(meter.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := map[string][]string{}
-	for d := range v.Path("domains").Elements() {
-		domain, _ := d.Path("name").Str()
-		for m := range d.Path("methods").Elements() {
-			name, _ := m.Path("name").Str()
-			all[domain] = append(all[domain], name)
+	for _, name := range server.Names() {
+		h, err := server.Open(server.Options{
+			Settings: server.Settings{Domains: []string{name}}, Meter: counts,
+			Environment: domain.Environment{Getenv: func(string) string { return "" }, State: t.TempDir(), Logger: slog.New(slog.DiscardHandler)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = slices.DeleteFunc(h.Report(t.Context()).Methods, func(m string) bool { return strings.HasPrefix(m, "sys/") })
+		if err := h.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 	return all

@@ -114,7 +114,7 @@ func TestUnrecordedFailureIsReplaced(t *testing.T) {
 	if err := os.Rename(filepath.Join(h.state, "ledger"), filepath.Join(h.state, "gone")); err != nil {
 		t.Fatal(err)
 	}
-	r := h.call("kg/add", `{"subject":"a","predicate":"b","object":"d"}`).fails(3231, "kaiza/AUDIT_LOG_FAILED")
+	r := h.call("kg/add", `{"subject":"a","predicate":"b","object":"d"}`).fails(4091, "candor/AUDIT_LOG_FAILED")
 	message, _ := r.m.Error().Path("message").Str()
 	if retryable, _ := r.m.Error().Path("data", "retryable").Bool(); retryable || strings.Contains(message, "not done") || !strings.Contains(r.details(), "kg/E_KG_FULL") {
 		t.Errorf("got %s", r.m.Bytes())

@@ -23,19 +23,18 @@ var registry = []known{
 	{name: kg.Name, prefix: "kg", byDefault: true, open: kg.Open},
 	{name: filesystem.Name, prefix: "fs", open: filesystem.Open},
 	{name: sql.Name, prefix: "sql", open: sql.Open},
-	{name: browser.Playwright, prefix: "pw", needs: "Chromium", open: browser.Open(browser.Playwright)},
-	{name: browser.Puppeteer, prefix: "pt", needs: "Chromium", open: browser.Open(browser.Puppeteer)},
-	{name: python.Name, prefix: "py", needs: "python3", open: python.Open},
-	{name: notion.Name, prefix: "notion", needs: "NOTION_TOKEN", open: notion.Open},
-	{name: tavily.Name, prefix: "tavily", needs: "TAVILY_API_KEY", open: tavily.Open},
-	{name: github.Name, prefix: "github", needs: "GITHUB_TOKEN", open: github.Open},
+	{name: browser.Playwright, prefix: "pw", open: browser.Open(browser.Playwright)},
+	{name: browser.Puppeteer, prefix: "pt", open: browser.Open(browser.Puppeteer)},
+	{name: python.Name, prefix: "py", open: python.Open},
+	{name: notion.Name, prefix: "notion", open: notion.Open},
+	{name: tavily.Name, prefix: "tavily", open: tavily.Open},
+	{name: github.Name, prefix: "github", open: github.Open},
 }
 
 // known is one domain that this program can serve.
 type known struct {
 	name      string
 	prefix    string // prefix of its method names, without the slash
-	needs     string // other requirements, as text; "" if there are none
 	byDefault bool   // enabled unless other domains are selected
 	open      func(domain.Environment) (domain.Domain, error)
 }

@@ -1,7 +1,6 @@
 package harness_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -91,45 +90,21 @@ type refusal struct {
 	details string
 }
 
-// check makes one call fail in each way.
+// check makes one call fail in each way, in a subtest that has the name of the code.
 func (s service) check(t *testing.T, method, params string, refusals map[string]refusal) {
 	t.Helper()
 	var current http.HandlerFunc
 	h := s.start(t, func(w http.ResponseWriter, r *http.Request) { current(w, r) }, "MCP_HTTP_TIMEOUT_MS=1500")
 	for name, want := range refusals {
-		current = want.answer
-		r := h.call(method, params)
-		if r.number() != want.number || r.code() != want.code || r.retryMs() != want.retryMs || !strings.Contains(r.details(), want.details) {
-			t.Errorf("%s: want %d %s %d %q: %s", name, want.number, want.code, want.retryMs, want.details, r.m.Bytes())
-		}
-		if strings.Contains(string(r.m.Bytes()), serviceToken) {
-			t.Errorf("%s: the token is in the answer: %s", name, r.m.Bytes())
-		}
+		t.Run(want.code, func(t *testing.T) {
+			current = want.answer
+			r := h.call(method, params)
+			if r.number() != want.number || r.code() != want.code || r.retryMs() != want.retryMs || !strings.Contains(r.details(), want.details) {
+				t.Errorf("%s: want %d %s %d %q: %s", name, want.number, want.code, want.retryMs, want.details, r.m.Bytes())
+			}
+			if strings.Contains(string(r.m.Bytes()), serviceToken) {
+				t.Errorf("%s: the token is in the answer: %s", name, r.m.Bytes())
+			}
+		})
 	}
-}
-
-// redirects returns redirects, which must never be followed; number and code are those of the failure.
-func redirects(number int64, code string) map[string]refusal {
-	all := map[string]refusal{}
-	for _, to := range []string{"http://169.254.169.254/latest/meta-data/", "https://example.com/", "http://127.0.0.1:1/", "file:///etc/passwd", "gopher://127.0.0.1/"} {
-		for _, status := range []int{301, 302, 303, 307, 308} {
-			all[fmt.Sprint(status, " ", to)] = refusal{says(status, "", "Location: "+to), number, code, -1, "another address"}
-		}
-	}
-	return all
-}
-
-// emitsOf returns functions for emits.Check that make the domain fail with an answer. All of them use one harness.
-func (s service) emitsOf(t *testing.T, method, params string, answers map[string]http.HandlerFunc) map[string]func(*testing.T) string {
-	t.Helper()
-	var current http.HandlerFunc
-	h := s.start(t, func(w http.ResponseWriter, r *http.Request) { current(w, r) }, "MCP_HTTP_TIMEOUT_MS=1500")
-	all := map[string]func(*testing.T) string{}
-	for code, answer := range answers {
-		all[code] = func(*testing.T) string {
-			current = answer
-			return h.call(method, params).code()
-		}
-	}
-	return all
 }

@@ -33,7 +33,7 @@ const (
 // Defaults and bounds of the settings.
 const (
 	minMaxLine          = 256
-	maxMaxLine          = 64 << 20
+	maxMaxLine          = 16 << 20 // the limit of the JSON reader
 	defaultRateCapacity = 30
 	defaultRateRefill   = time.Minute
 	maxRateCapacity     = 1_000_000

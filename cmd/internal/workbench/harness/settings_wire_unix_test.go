@@ -3,49 +3,11 @@
 package harness_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// TestInvalidPathsFailAtStart also covers variables of a disabled feature.
-func TestInvalidPathsFailAtStart(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	text := filepath.Join(dir, "notes.txt")
-	if err := os.WriteFile(text, []byte(strings.Repeat("not a database\n", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, bad := range []struct{ name, value, allowed string }{
-		{"MCP_ERROR_METRICS_FILE", filepath.Join(dir, "missing", "x"), "in a folder that exists"},
-		{"MCP_ERROR_METRICS_FILE", dir, "in a folder that exists"},
-		{"MCP_ERROR_METRICS_FILE", "/dev/null", "in a folder that exists"},
-		{"MCP_ERROR_METRICS_FILE", filepath.Join(text, "x"), "in a folder that exists"},
-		{"MCP_KG_FILE", dir, "SQLite"},
-		{"MCP_KG_FILE", "/dev/null", "SQLite"},
-		{"MCP_KG_FILE", text, "SQLite"},
-		{"MCP_KG_FILE", filepath.Join(text, "x"), "SQLite"},
-		{"MCP_PYTHON_SCRIPTS", filepath.Join(dir, "missing"), "existing folder"},
-		{"MCP_PYTHON_SCRIPTS", text, "existing folder"},
-	} {
-		switches := []string{"0", "1"}
-		if bad.name != "MCP_ERROR_METRICS_FILE" {
-			switches = switches[:1]
-		}
-		for _, metrics := range switches {
-			s := setup{env: []string{bad.name + "=" + bad.value, "MCP_ERROR_METRICS=" + metrics}, flags: []string{"--domain", "kg", "--domain", "python"}}
-			cmd := s.command(t)
-			var said bytes.Buffer
-			cmd.Stderr = &said
-			out, _ := cmd.Output()
-			if code := cmd.ProcessState.ExitCode(); code != 2 || len(out) > 0 || !strings.Contains(said.String(), bad.name) || !strings.Contains(said.String(), bad.allowed) {
-				t.Errorf("%s=%q: exit code %d, output %q: %s", bad.name, bad.value, code, out, &said)
-			}
-		}
-	}
-}
 
 // TestDamagedGraphIsReported damages the database after the start, when the variables have been checked.
 func TestDamagedGraphIsReported(t *testing.T) {

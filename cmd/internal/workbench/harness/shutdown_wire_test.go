@@ -60,6 +60,24 @@ func TestH17CountersAreExportedAtTheEnd(t *testing.T) {
 	})
 }
 
+// TestUnwrittenCountersHaveExitCode1 removes the directory of the counters while the harness runs.
+func TestUnwrittenCountersHaveExitCode1(t *testing.T) {
+	t.Parallel()
+	for _, mcp := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "counters")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		h := start(t, setup{mcp: mcp, env: []string{"MCP_ERROR_METRICS=1", "MCP_ERROR_METRICS_FILE=" + filepath.Join(dir, "c.json")}})
+		if err := os.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		if code := h.end(); code != 1 || !strings.Contains(h.said.String(), "counters") {
+			t.Errorf("MCP %v: exit code %d: %s", mcp, code, &h.said)
+		}
+	}
+}
+
 func TestH18EndOfInputDrains(t *testing.T) {
 	t.Parallel()
 	h := start(t, setup{})

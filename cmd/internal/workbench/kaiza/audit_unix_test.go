@@ -6,12 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
-	"time"
-
-	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
-	"github.com/candor-mcp/candor/ledger"
 )
 
 // TestK20LockedAndFailedTrailHaveDifferentCodes makes the trail unavailable to a session in both ways, and restores it.
@@ -69,33 +64,3 @@ func TestK20LockedAndFailedTrailHaveDifferentCodes(t *testing.T) {
 
 // TestStoppingTheServerCancelsCallsInProgress stops the server while one change is being checked and another waits for
 // it. Neither takes effect, both get the same error, and the trail records it.
-func TestStoppingTheServerCancelsCallsInProgress(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	plan := p.approved("src/**")
-	s := p.executor("--policy", p.policyFile("preflight:\n  - name: slow\n    run: [sleep, '60']\n"))
-	for n, name := range []string{"src/first.txt", "src/second.txt"} {
-		s.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write_file","arguments":{"path":%q,"content":"x","plan_hash":%q}}}`, 100+n, name, plan))
-		for left := servertest.Timeout; p.recorded(ledger.KindEnter) < 2+n || p.recorded(ledger.KindReserve) < 1; left -= 10 * time.Millisecond {
-			if left < 0 {
-				t.Fatal("the change is not under way")
-			}
-			time.Sleep(10 * time.Millisecond) // begin_session already has one entry
-		}
-	}
-	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		answer{t, s.Read()}.is("CANCELLED")
-	}
-	if code := s.End(); code != 0 {
-		t.Errorf("it ended with %d", code)
-	}
-	for _, name := range []string{"src/first.txt", "src/second.txt"} {
-		if _, there := p.read(name); there {
-			t.Errorf("%s is there", name)
-		}
-	}
-	p.verify()
-}

@@ -3,7 +3,6 @@ package kaiza
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,7 +30,7 @@ type change struct {
 type note struct {
 	Tool string `json:"tool"`
 	Plan string `json:"plan,omitempty"`
-	// Undoes is the change that this one undoes; By is the person who requested the undo.
+	// Undoes is the change that this one undoes; By is the person behind the undo.
 	Undoes string `json:"undoes,omitempty"`
 	By     string `json:"by,omitempty"`
 }
@@ -43,31 +42,18 @@ type ChangedFile struct {
 	After  string `json:"after,omitempty"`
 	Bytes  int    `json:"bytes"`
 
-	BytesBefore int    `json:"bytes_before,omitempty"`
-	Mode        string `json:"mode,omitempty"`   // permission bits, if the change sets them
-	Folder      string `json:"folder,omitempty"` // "made" or "removed"
+	BytesBefore int64 `json:"bytes_before,omitempty"`
 }
-
-func (ch *change) summary() []ChangedFile { return changed(ch.files) }
 
 func changed(files []workspace.Change) []ChangedFile {
 	out := make([]ChangedFile, 0, len(files))
 	for _, f := range files {
 		t := ChangedFile{Path: f.Path.String()}
-		switch {
-		case f.Folder && f.Delete:
-			t.Folder = "removed"
-		case f.Folder:
-			t.Folder = "made"
-		}
 		if f.Before != nil {
-			t.Before, t.BytesBefore = f.Before.Hash, len(f.Before.Content)
+			t.Before, t.BytesBefore = f.Before.Hash, f.Before.Size
 		}
-		if !f.Delete && !f.Folder {
+		if !f.Delete {
 			t.After, t.Bytes = workspace.Hash(f.After), len(f.After)
-		}
-		if f.Mode != nil && !f.Delete {
-			t.Mode = fmt.Sprintf("%04o", f.Mode.Perm())
 		}
 		out = append(out, t)
 	}
@@ -75,7 +61,7 @@ func changed(files []workspace.Change) []ChangedFile {
 }
 
 // apply makes a change: authorise, reserve, journal, commit, run checks, complete. It holds the lock of the workspace
-// throughout, so that the approval cannot be revoked in the meantime. A change whose end cannot be recorded is undone.
+// throughout, so that the approval cannot be revoked in the meantime. If its end cannot be recorded, the change is undone.
 // Once it is recorded as complete, later errors do not fail the call.
 func (k *System) apply(ctx context.Context, c *workbench.Call, d *openWorkspace, ch *change) error {
 	lock, err := workspace.Lock(ctx, d.state, k.o.LockWait)
@@ -92,80 +78,58 @@ func (k *System) apply(ctx context.Context, c *workbench.Call, d *openWorkspace,
 	if err := k.authorise(d, ch); err != nil {
 		return err
 	}
-	effect, err := c.Reserve(ctx, ch.plan, map[string]any{"files": ch.summary()})
+	effect, err := c.Reserve(ctx, ch.plan, map[string]any{"files": changed(ch.files)})
 	if err != nil {
 		return err
 	}
 	staged, err := k.commit(ctx, c, d, ch, lock)
 	if err != nil {
-		k.releaseUse(c.Bench(), d.folder.Root(), ch.plan, c.ID, err)
-		return errors.Join(err, k.abort(ctx, c, effect, err))
+		return k.abort(ctx, c, effect, err)
 	}
-	if err := k.complete(ctx, c, effect, staged, staged.Archive, map[string]any{"files": ch.summary()}); err != nil {
-		k.releaseUse(c.Bench(), d.folder.Root(), ch.plan, c.ID, err)
+	record := func() error { return effect.Complete(ctx, nil, map[string]any{"files": changed(ch.files)}) }
+	if err := k.complete(c.Bench(), staged, record, staged.Archive); err != nil {
 		return err
 	}
-	if ch.report {
-		k.unlockReported(c, d)
+	if !ch.report {
+		return nil
 	}
-	return nil
-}
-
-// complete records that a change was made and calls end, which removes its journal. A change whose end cannot be
-// recorded is undone. Without a trail, the presence of the journal marks the change as incomplete, so the change is also
-// undone if its journal cannot be removed.
-func (k *System) complete(ctx context.Context, c *workbench.Call, effect *workbench.Effect, staged *workspace.Staged, end func() error, about map[string]any) error {
-	if err := effect.Complete(ctx, nil, about); err != nil {
-		return k.undo(staged, err)
-	}
-	err := end()
-	if err != nil && c.Bench().Ledger() == "" && errors.Is(err, workspace.ErrJournalLeft) {
-		return k.undo(staged, candor.New(kaizacode.FileWriteFailed, "The journal of the change could not be removed; the change was undone.", candor.WithCause(err)))
-	}
-	if err != nil {
-		c.Bench().Logger().Warn("removing the journal of a completed change; will retry before the next change", slog.Any("error", err))
-	}
-	return nil
-}
-
-// unlockReported unlocks the session after its report. If a lock file cannot be removed, the session remains locked, and
-// session_status shows it.
-func (k *System) unlockReported(c *workbench.Call, d *openWorkspace) {
-	if err := d.unlock(c.Session.ID); err != nil {
+	if err := d.unlock(); err != nil { // the session remains locked, and the reply shows it
 		c.Bench().Logger().Error("removing the lock after a report", slog.Any("error", err))
 	}
+	return nil
+}
+
+// complete records that a change was made and calls end, which removes its journal. If its end cannot be
+// recorded, the change is undone. Without a trail, the presence of the journal marks the change as incomplete, so the change is also
+// undone if its journal cannot be removed.
+func (k *System) complete(b recorder, staged *workspace.Staged, record, end func() error) error {
+	if err := record(); err != nil {
+		return k.undo(staged, false, err)
+	}
+	err := end()
+	if err != nil && b.Ledger() == "" && errors.Is(err, workspace.ErrJournalLeft) {
+		return k.undo(staged, false, candor.New(kaizacode.FileWriteFailed, "The journal of the change could not be removed; the change was undone.", candor.WithCause(err)))
+	}
+	if err != nil {
+		b.Logger().Warn("removing the journal of a completed change; will retry before the next change", slog.Any("error", err))
+	}
+	return nil
 }
 
 // commit writes the files and runs the checks. If it fails, the files are as before. The checks inherit the lock: if
 // this process is killed, other processes cannot recover the files while a check may still write.
 func (k *System) commit(ctx context.Context, c *workbench.Call, d *openWorkspace, ch *change, lock *os.File) (*workspace.Staged, error) {
-	about, err := json.Marshal(note{Tool: c.Name, Plan: ch.plan})
+	staged, err := k.stage(ctx, d, c.ID, ch.files, note{Tool: c.Name, Plan: ch.plan})
 	if err != nil {
 		return nil, err
-	}
-	staged, err := d.folder.Stage(d.state, c.ID, ch.files, about)
-	if err != nil {
-		return nil, err
-	}
-	if err := k.countUse(d.folder.Root(), ch.plan, c.ID); err != nil {
-		return nil, errors.Join(err, staged.Done())
-	}
-	if err := staged.Commit(ctx); err != nil {
-		if staged.Stuck() {
-			return nil, notUndone(err, nil)
-		}
-		return nil, errors.Join(err, staged.Done())
 	}
 	checking := k.o.Preflight
 	checking.Hold = []*os.File{lock}
 	if _, err := preflight.Run(ctx, d.folder.Root(), ch.checks, checking); err != nil {
-		if _, failed := staged.Adopt(); failed != nil { // the check may have rewritten the files
-			_, _ = staged.Adopt() // if it fails again, undo reports it
-		}
-		return nil, k.undo(staged, err)
+		return nil, k.undo(staged, true, err) // the check may have rewritten the files
 	}
 	if err := k.adoptChecked(staged, ch); err != nil {
-		return nil, k.undo(staged, err)
+		return nil, k.undo(staged, true, err)
 	}
 	return staged, nil
 }
@@ -187,9 +151,6 @@ func (k *System) adoptChecked(staged *workspace.Staged, ch *change) error {
 	}
 	for i := range ch.files {
 		f := &ch.files[i]
-		if f.Folder {
-			continue
-		}
 		if f.Delete != (found[i] == nil) {
 			return candor.New(kaizacode.PreflightFailed, "The checks created or removed a file of the change.",
 				candor.WithDetails(map[string]any{"file": f.Path.String()}))
@@ -215,10 +176,10 @@ func (ch *change) checkNames() []string {
 }
 
 // undo restores the files because of err and returns err if that works.
-func (k *System) undo(staged *workspace.Staged, err error) error {
-	failed := staged.Undo()
+func (k *System) undo(staged *workspace.Staged, force bool, err error) error {
+	failed := staged.Undo(force)
 	if failed != nil {
-		failed = staged.Undo() // retry once: it continues where it stopped
+		failed = staged.Undo(force) // retry once: it continues where it stopped
 	}
 	if failed != nil {
 		return notUndone(err, failed)
@@ -234,7 +195,7 @@ const (
 // notUndone returns the error of a change that had to be undone because of err and could not be. Its journal is kept;
 // the next change or start tries again.
 func notUndone(err, failed error) error {
-	return candor.InvariantViolation(invariantUndone, "A change had to be undone, and could not be: its files may be changed, all or some of them.",
+	return workspace.InvariantViolation(invariantUndone, "A change had to be undone, and could not be: its files may be changed, all or some of them.",
 		candor.WithCause(errors.Join(err, failed)), candor.WithDetails(map[string]any{"undo_for": candor.CodeOf(err).Symbol(), "effect": effectUnknown}),
 		candor.WithSuggestion("Stop and report the reference to the operator. The server tries to undo the change before the next one; check the files before you continue."))
 }
@@ -245,36 +206,37 @@ func isNotUndone(err error) bool {
 	return ok && e.CallInfo().InvariantID == invariantUndone
 }
 
-// abort records that a change failed. If that cannot be recorded, the reservation remains open, which has the same
-// meaning. It also remains open for a change that could not be undone, until its recovery.
+// abort records that a change failed and returns the error. If that cannot be recorded, the reservation remains open,
+// which has the same meaning. It also remains open for a change that could not be undone, until its recovery.
 func (k *System) abort(ctx context.Context, c *workbench.Call, effect *workbench.Effect, failed error) error {
 	if isNotUndone(failed) {
-		return nil
+		return failed
 	}
 	if err := effect.Complete(ctx, failed, map[string]any{"undone": true}); err != nil {
 		c.Bench().Logger().Warn("recording a failed change", slog.Any("error", err))
 	}
-	return nil
+	return failed
 }
 
 // authorise checks a change against the plan and the policy, and selects the checks to run after it.
 func (k *System) authorise(d *openWorkspace, ch *change) error {
-	paths := make([]string, 0, len(ch.files))
-	for _, f := range ch.files {
-		name := f.Path.String()
-		paths = append(paths, name)
-		if err := visible(d.folder, &f); err != nil {
-			return err
-		}
-		if ch.report {
-			continue
-		}
-		if err := d.plans.Enforce(ch.plan, d.judged(name)); err != nil {
-			return err
-		}
+	if ch.report { // it may quote refused content
+		return visible(&ch.files[0])
 	}
-	if ch.report {
-		return nil // a report may quote refused content
+	approved, err := d.plans.Load(ch.plan)
+	if err != nil {
+		return err
+	}
+	paths := make([]string, 0, len(ch.files))
+	for i := range ch.files {
+		f := &ch.files[i]
+		if err := visible(f); err != nil {
+			return err
+		}
+		if err := approved.Enforce(f.Path.String()); err != nil {
+			return err
+		}
+		paths = append(paths, f.Path.String())
 	}
 	for i := range ch.files {
 		if err := k.checkPolicy(&ch.files[i]); err != nil {
@@ -285,32 +247,22 @@ func (k *System) authorise(d *openWorkspace, ch *change) error {
 	return nil
 }
 
-// visible refuses a new name with an invisible character, which would look like another name. Existing names are
-// accepted, so that such a file can be replaced or moved.
-func visible(folder *workspace.Folder, f *workspace.Change) error {
-	if f.Before != nil || f.Delete {
+// visible refuses a new name with an invisible character, which would look like another name.
+func visible(f *workspace.Change) error {
+	name := f.Path.String()
+	at := strings.IndexFunc(name, plan.Hidden)
+	if at < 0 || f.Before != nil {
 		return nil
 	}
-	segments := strings.Split(f.Path.String(), "/")
-	for i, segment := range segments {
-		at := strings.IndexFunc(segment, plan.Hidden)
-		if at < 0 {
-			continue
-		}
-		if on, err := folder.Parse(strings.Join(segments[:i+1], "/")); err == nil && i < len(segments)-1 && folder.IsFolder(on) {
-			continue
-		}
-		r, _ := utf8.DecodeRuneInString(segment[at:])
-		return candor.New(kaizacode.InvalidPath, fmt.Sprintf("The new name %q holds the character U+%04X, which is invisible.", f.Path.String(), r),
-			candor.WithDetails(map[string]any{"path": f.Path.String(), "character": fmt.Sprintf("U+%04X", r)}),
-			candor.WithSuggestion("Choose a name of letters, digits, signs and plain spaces."))
-	}
-	return nil
+	r, _ := utf8.DecodeRuneInString(name[at:])
+	return candor.New(kaizacode.InvalidPath, fmt.Sprintf("The new name %q holds the character U+%04X, which is invisible.", name, r),
+		candor.WithDetails(map[string]any{"path": name, "character": fmt.Sprintf("U+%04X", r)}),
+		candor.WithSuggestion("Choose a name of letters, digits, signs and plain spaces."))
 }
 
 // checkPolicy checks the content that a change adds to a file against the policy.
 func (k *System) checkPolicy(f *workspace.Change) error {
-	if f.Delete || f.Folder {
+	if f.Delete {
 		return nil
 	}
 	var before []byte
@@ -318,23 +270,4 @@ func (k *System) checkPolicy(f *workspace.Change) error {
 		before = f.Before.Content
 	}
 	return k.o.Policy.Check(f.Path.String(), before, f.After)
-}
-
-// countUse counts a change against an approval with a limited number of uses. It is called after the journal is written and before any file
-// changes, so that a recovery can release the use.
-func (k *System) countUse(root, hash, call string) error {
-	if hash == "" {
-		return nil
-	}
-	return k.approvals.Use(plan.RootDigest(root), hash, call)
-}
-
-// releaseUse releases the use of a change that failed. The use remains counted if the change could not be undone.
-func (k *System) releaseUse(b recorder, root, hash, call string, failed error) {
-	if hash == "" || candor.CodeOf(failed) == kaizacode.InvariantViolation {
-		return
-	}
-	if err := k.approvals.Release(plan.RootDigest(root), hash, call); err != nil {
-		b.Logger().Error("releasing the use of an approval after a failed change", slog.String("call", call), slog.Any("error", err))
-	}
 }

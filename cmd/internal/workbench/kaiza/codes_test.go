@@ -173,8 +173,8 @@ func TestK4EveryCodeIsEmitted(t *testing.T) {
 			if trigger == nil {
 				t.Fatal("nothing emits it")
 			}
-			if c.Status() != candor.StatusActive {
-				t.Errorf("it is emitted and %s in the catalogue", c.Status())
+			if c.Info().Status != "active" {
+				t.Errorf("it is emitted and %s in the catalogue", c.Info().Status)
 			}
 			p := newEnv(t)
 			a := trigger(p)

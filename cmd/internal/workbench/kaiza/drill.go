@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
 	"github.com/candor-mcp/candor/codes/blockers"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
@@ -37,7 +38,7 @@ var drills = map[string]func(context.Context) error{
 	"foreign_rule": func(context.Context) error {
 		return candor.New(blockers.InvariantViolation, "", candor.WithCause(errors.New("the drill")))
 	},
-	"uncoded": func(context.Context) error { return candor.New(candor.Code{}, "") },
+	"uncoded": func(context.Context) error { return candor.New(0, "") },
 	"silent":  func(context.Context) error { return candor.New(candor.CodeUnknownToolFailure, "") },
 	"cyclic": func(context.Context) error {
 		return candor.New(kaizacode.InternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
@@ -59,7 +60,7 @@ func cyclic() map[string]any {
 }
 
 func brokenRule() error {
-	return candor.InvariantViolation("INV_DRILL", "A rule was broken on request.", candor.WithCause(errors.New("the drill")))
+	return workspace.InvariantViolation("INV_DRILL", "A rule was broken on request.", candor.WithCause(errors.New("the drill")))
 }
 
 func drill() workbench.Tool {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,4 +164,49 @@ func (p *env) verify() {
 func hashOf(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return hex.EncodeToString(sum[:])
+}
+
+// tree returns the names in a folder with the content of files and the targets of links.
+func tree(t testing.TB, dir string, but ...string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, name)
+		for _, left := range but {
+			if rel == left {
+				return filepath.SkipDir
+			}
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		found[rel] = info.Mode().String()
+		switch {
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(name)
+			found[rel] += string(data)
+			return err
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(name)
+			found[rel] += to
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// unlocked writes a report if the session is locked.
+func (c *client) unlocked(name string) {
+	c.t.Helper()
+	if c.lockedBy() != "" {
+		c.report(name)
+	}
 }

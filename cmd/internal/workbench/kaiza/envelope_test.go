@@ -18,7 +18,7 @@ var envelopeKeys = []string{
 	"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id", "phase_id", "plan_hash", "cause", "timestamp",
 }
 
-// members returns the names in an object in order, and the names whose value is not null.
+// members returns the names in an object in order, and the names of those that are not null.
 func members(v wire.Value) (names, filled []string) {
 	for name, value := range v.Members() {
 		text, _ := name.Str()
@@ -138,7 +138,7 @@ func TestK2StackIsShownOnlyWithDebugStack(t *testing.T) {
 	}
 }
 
-// TestK22TheSameConditionHasTheSameCode causes each condition five times, over three restarts of the server. It compares
+// TestK22TheSameConditionHasTheSameCode causes each condition three times, before and after a restart of the server. It compares
 // the members that programs may rely on, but not the message.
 func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 	t.Parallel()
@@ -151,31 +151,21 @@ func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 		tool string
 		in   any
 	}{
-		"unknown tool":   {"no_such_tool", args{}},
-		"no object":      {"read_file", json.RawMessage(`[1]`)},
-		"null":           {"read_file", json.RawMessage(`null`)},
-		"no argument":    {"read_file", args{}},
-		"wrong type":     {"read_file", args{"path": true}},
-		"wrong value":    {"read_file", args{"path": ""}},
-		"two faults":     {"read_file", args{"path": 5, "line": 0, "unknown": 1}},
-		"unknown key":    {"read_file", args{"path": "src/hello.txt", "pth": "x"}},
-		"traversal":      {"read_file", args{"path": "src/../../x"}},
-		"link":           {"read_file", args{"path": "out/version.json"}},
-		"absolute":       {"read_file", args{"path": "/etc/hostname"}},
-		"missing file":   {"read_file", args{"path": "src/none"}},
-		"missing folder": {"read_file", args{"path": "none/none"}},
-		"a folder":       {"read_file", args{"path": "src"}},
-		"exists":         {"write_file", args{"path": "src/hello.txt", "content": "x", "plan_hash": plan}},
-		"other hash":     {"write_file", args{"path": "src/hello.txt", "content": "x", "plan_hash": plan, "previous_hash": hashOf("x")}},
-		"other role":     {"read_file", args{"path": "src/hello.txt", "role": "ANTIGRAVITY"}},
-		"not my tool":    {"submit_plan", args{"content": planText("src/**")}},
-		"no plan":        {"write_file", args{"path": "src/new.txt", "content": "x", "plan_hash": hashOf("x")}},
-		"second begin":   {"begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}},
-		"panic":          {"drill", args{"kind": "panic"}},
-		"panic nil":      {"drill", args{"kind": "panic_nil"}},
-		"wrapped":        {"drill", args{"kind": "wrapped"}},
-		"legacy":         {"drill", args{"kind": "legacy"}},
-		"silent":         {"drill", args{"kind": "silent"}},
+		"unknown tool": {"no_such_tool", args{}},
+		"no object":    {"read_file", json.RawMessage(`[1]`)},
+		"no argument":  {"read_file", args{}},
+		"wrong type":   {"read_file", args{"path": true}},
+		"traversal":    {"read_file", args{"path": "src/../../x"}},
+		"link":         {"read_file", args{"path": "out/version.json"}},
+		"missing file": {"read_file", args{"path": "src/none"}},
+		"other hash":   {"write_file", args{"path": "src/hello.txt", "content": "x", "plan_hash": plan, "previous_hash": hashOf("x")}},
+		"not my tool":  {"submit_plan", args{"content": planText("src/**")}},
+		"no plan":      {"write_file", args{"path": "src/new.txt", "content": "x", "plan_hash": hashOf("x")}},
+		"second begin": {"begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}},
+		"panic":        {"drill", args{"kind": "panic"}},
+		"wrapped":      {"drill", args{"kind": "wrapped"}},
+		"legacy":       {"drill", args{"kind": "legacy"}},
+		"silent":       {"drill", args{"kind": "silent"}},
 	}
 	first := map[string]string{}
 	decided := func(name string, a answer) {
@@ -191,9 +181,9 @@ func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 		}
 	}
 	write := func(path string) args { return args{"path": path, "content": "x", "plan_hash": plan} }
-	for life, runs := range []int{2, 2, 1} {
+	for life, runs := range []int{2, 1} {
 		c := p.start("--drill")
-		for range 20 {
+		for range 3 {
 			decided("before a session", c.call("read_file", args{"path": "src/hello.txt"}))
 			decided("no such workspace", c.call("begin_session", args{"workspace_root": p.work + "/none", "role": "WINDSURF"}))
 		}
@@ -203,7 +193,7 @@ func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 				decided(name, c.call(condition.tool, condition.in))
 			}
 			decided("outside the plan", c.call("write_file", write("outside.txt")))
-			for range 20 {
+			for range 3 {
 				decided("locked", c.call("write_file", write("src/new.txt")))
 			}
 			c.unlocked(fmt.Sprintf("same-%d-%d.md", life, run))

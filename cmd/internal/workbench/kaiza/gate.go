@@ -1,6 +1,7 @@
 package kaiza
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -33,7 +34,7 @@ func withClaims(properties string) string {
 	return strings.TrimSuffix(properties, "}") + "," + claimProperties + "}"
 }
 
-// claimsOf reads the claims of a call whose arguments may be invalid.
+// claimsOf reads the claims of a call. Its arguments may be invalid.
 func claimsOf(c *workbench.Call) (read claims) {
 	_ = json.Unmarshal(c.Arguments, &read) // unreadable arguments have no claims
 	return read
@@ -66,13 +67,14 @@ func (k *System) gate(c *workbench.Call) *candor.Error {
 		return candor.From(err)
 	}
 	lock := d.locked()
-	reporting := c.Name == "write_file" && isReport(d.folder, text(claimed.Path))
+	p, err := d.folder.Parse(text(claimed.Path))
+	reporting := c.Name == "write_file" && err == nil && inReports(p)
 	if lock != nil && !c.Tool.ReadOnly && !reporting {
 		return lockedError(lock)
 	}
 	if slices.Contains(forbidden[contractRole(c.Session.Role)], c.Name) && (lock == nil || !reporting) {
 		return candor.New(kaizacode.UnauthorizedAction, "The role "+c.Session.Role+" may not use "+c.Name+".",
-			candor.WithDetails(map[string]any{"role": c.Session.Role, "allowed_role": otherRole(c.Session.Role)}))
+			candor.WithDetails(map[string]any{"role": c.Session.Role, "allowed_role": otherRole[c.Session.Role]}))
 	}
 	return nil
 }
@@ -87,12 +89,6 @@ func lockedError(l *Lock) *candor.Error {
 }
 
 const reportsFolder = plan.ReportsFolder + "/"
-
-// isReport reports whether a name is that of a report.
-func isReport(f *workspace.Folder, name string) bool {
-	p, err := f.Parse(name)
-	return err == nil && inReports(p)
-}
 
 // reportKinds lists the extensions of a report: formats that checks do not execute.
 var reportKinds = []string{".md", ".txt", ".json"}
@@ -112,35 +108,14 @@ const (
 
 // contractRole returns the contract's name of a role.
 func contractRole(role string) string {
-	switch role {
-	case PlannerRole:
-		return Planner
-	case ExecutorRole:
-		return Executor
-	}
-	return role
+	return cmp.Or(map[string]string{PlannerRole: Planner, ExecutorRole: Executor}[role], role)
 }
 
-// otherRole returns the other role, in the same naming.
-func otherRole(role string) string {
-	switch role {
-	case PlannerRole:
-		return ExecutorRole
-	case ExecutorRole:
-		return PlannerRole
-	case Planner:
-		return Executor
-	}
-	return Planner
-}
+// otherRole is the other role, in the same naming.
+var otherRole = map[string]string{PlannerRole: ExecutorRole, ExecutorRole: PlannerRole, Planner: Executor, Executor: Planner}
 
 // forbidden lists the tools that a role must not use.
 var forbidden = map[string][]string{
-	Planner:  {"write_file", "apply_patch", "move_file", "delete_file", "make_dir", "set_executable"},
+	Planner:  {"write_file", "apply_patch", "delete_file"},
 	Executor: {"submit_plan"},
-}
-
-// lists reports whether tools/list includes a tool. A planner sees write_file, which it needs for the report that unlocks a session.
-func (k *System) lists(s *workbench.Session, tool string) bool {
-	return tool == "write_file" || !slices.Contains(forbidden[contractRole(s.Role)], tool)
 }

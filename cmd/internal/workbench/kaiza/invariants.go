@@ -7,37 +7,18 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 )
-
-// registered is the number of codes in the contract.
-const registered = 35
 
 // invariants returns the conditions that are checked at startup.
 func (k *System) invariants() []workbench.Invariant {
 	return []workbench.Invariant{
-		{ID: "INV_STARTUP_CODES_REGISTERED", About: "All 35 codes of the contract are registered.", Check: codesRegistered(Domain)},
 		{ID: "INV_STARTUP_ROOT_SANE", About: "The root is an absolute, existing folder that is not a whole file system.", Check: k.rootSane},
 		{ID: "INV_STARTUP_STATE_OUTSIDE_ROOT", About: "No session can reach the state folder or the trail.", Check: k.stateOutside},
 		{ID: "INV_STARTUP_POLICY_OUTSIDE_ROOT", About: "No session can reach the file that the policy comes from.", Check: k.policyOutside},
 		{ID: "INV_STARTUP_CHECKS_FOUND", About: "Every command that follows a change can be found.", Check: k.checksFound},
-	}
-}
-
-func codesRegistered(domain string) func(context.Context, *workbench.Bench) error {
-	return func(context.Context, *workbench.Bench) error {
-		count := 0
-		for c := range candor.Codes() {
-			if c.Domain() == domain {
-				count++
-			}
-		}
-		if count != registered {
-			return fmt.Errorf("%d codes registered, want %d", count, registered)
-		}
-		return nil
 	}
 }
 
@@ -56,18 +37,17 @@ func (k *System) rootSane(context.Context, *workbench.Bench) error {
 
 // reachable reports whether a session could open a file.
 func (k *System) reachable(name string) bool {
-	if resolved, err := filepath.EvalSymlinks(name); err == nil {
-		name = resolved
-	}
-	return inside(k.o.Root, name)
+	return folder.Inside(name, k.o.Root)
 }
 
-func (k *System) stateOutside(_ context.Context, b *workbench.Bench) error {
-	if k.reachable(b.State().Dir()) {
-		return errors.New("state folder: below the root (hint: choose another --state folder)")
-	}
-	if dir := b.Ledger(); dir != "" && k.reachable(dir) {
-		return errors.New("trail: below the root (hint: choose another --ledger folder)")
+func (k *System) stateOutside(context.Context, *workbench.Bench) error {
+	for _, dir := range k.o.Private {
+		if k.reachable(dir) {
+			return fmt.Errorf("%s: below the root, and holds the state, the trail or keys (hint: choose another folder with --root, --state or --ledger)", dir)
+		}
+		if folder.Inside(k.o.Root, dir) {
+			return fmt.Errorf("root: inside of %s, which holds the state, the trail or keys (hint: name the folder of your projects with --root)", dir)
+		}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@
 package kaiza
 
 import (
-	"context"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -37,14 +37,14 @@ type Options struct {
 	Root string
 	// State holds approvals, locks and journals.
 	State *workbench.State
+	// Private lists the folders of the state, the trail and the keys. The self-audit checks that sessions cannot reach them.
+	Private []string
 	// Policy checks written content; nil selects the built-in policy.
 	Policy *policy.Policy
 	// PolicyFile is the file of the policy. The self-audit checks that sessions cannot reach it.
 	PolicyFile string
 	// ReadOnly refuses every change.
 	ReadOnly bool
-	// AllowHardLinks allows reading files that have more than one hard link.
-	AllowHardLinks bool
 	// Drill adds a tool that fails on request, for testing clients.
 	Drill bool
 	// Preflight configures how the operator's commands run.
@@ -79,26 +79,19 @@ func New(o Options) (*System, error) {
 
 const instructions = `A governed file workspace. Call begin_session first, with the absolute path of the workspace and your role.
 A planner (or ANTIGRAVITY) plans: submit_plan stores a plan with the files it may touch, and a person approves it with "candor workbench approve".
-An executor (or WINDSURF) executes: write_file, apply_patch, move_file, delete_file, make_dir and set_executable need the hash of an approved plan that covers the files.
+An executor (or WINDSURF) executes: write_file, apply_patch and delete_file need the hash of an approved plan that covers the files.
 Every error has a code and says what to do next. If the session is locked, write a report below docs/reports/ with write_file.`
 
 // Describe returns the system for [workbench.Open].
 func (k *System) Describe() workbench.System {
 	return workbench.System{
 		Name: "kaiza", Title: "Governed workspace", Instructions: instructions, Dialect: "system-error", Domain: Domain,
-		Tools: k.tools(), Invariants: k.invariants(), Gate: k.gate, Refine: k.refine, Failed: k.failed, Lists: k.lists,
+		Tools: k.tools(), Invariants: k.invariants(), Gate: k.gate, Refine: k.refine, Failed: k.failed,
 	}
 }
 
-// Start recovers changes that a crash interrupted, in every workspace of the state folder.
-func (k *System) Start(ctx context.Context, b *workbench.Bench) { k.recoverAll(ctx, b) }
-
 func (k *System) tools() []workbench.Tool {
-	tools := []workbench.Tool{
-		k.beginSession(), k.sessionStatus(), k.readFile(), k.listDir(), k.searchFiles(), k.writeFile(), k.applyPatch(),
-		k.moveFile(), k.deleteFile(), k.makeDir(), k.setExecutable(),
-		k.submitPlan(), k.listPlans(), k.readPlan(), k.lintPlan(), k.readAuditLog(),
-	}
+	tools := slices.Concat(k.sessionTools(), k.readTools(), k.changeTools(), k.planTools(), []workbench.Tool{k.readAuditLog()})
 	if k.o.Drill {
 		tools = append(tools, drill())
 	}
@@ -118,7 +111,7 @@ func (k *System) tools() []workbench.Tool {
 var (
 	everywhere = []candor.Code{
 		kaizacode.InvalidInputType, kaizacode.InvalidInputFormat, kaizacode.InvalidInputValue, kaizacode.MissingRequiredField,
-		kaizacode.SelfAuditFailure, candor.CodeLedgerFailed, candor.CodeLedgerLocked, kaizacode.InternalError,
+		kaizacode.SelfAuditFailure, kaizacode.AuditLogFailed, kaizacode.AuditLockFailed, kaizacode.InternalError,
 		candor.CodeCancelled,
 	}
 	inSession = []candor.Code{
@@ -129,5 +122,5 @@ var (
 
 // folder opens a workspace.
 func (k *System) folder(root string) (*workspace.Folder, error) {
-	return workspace.Open(root, workspace.Options{AllowHardLinks: k.o.AllowHardLinks, ReadOnly: k.o.ReadOnly})
+	return workspace.Open(root, workspace.Options{ReadOnly: k.o.ReadOnly})
 }

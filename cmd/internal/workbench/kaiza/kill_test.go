@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-var kills = flag.Int("kills", 8, "how many servers TestK19AKillLosesNothingThatWasAnswered kills; .ci/run torture kills 20")
+var kills = flag.Int("kills", 3, "how many servers TestK19AKillLosesNothingThatWasAnswered kills; .ci/run torture kills 20")
 
 // heard collects the answers to the clients of all servers.
 type heard struct {
@@ -29,9 +29,6 @@ type heard struct {
 func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 	t.Parallel()
 	count := *kills
-	if testing.Short() {
-		count = 3
-	}
 	p := newEnv(t)
 	plan := p.approved("src/**")
 	told := &heard{statuses: map[string]int{}}

@@ -28,6 +28,8 @@ type Lock struct {
 	Session   string    `json:"session"`
 	Role      string    `json:"role"`
 	At        time.Time `json:"at"`
+	// Problem is the reason why the lock file cannot be read; only the session is then known.
+	Problem string `json:"problem,omitempty"`
 }
 
 // locking lists the codes that lock a session: those of broken rules. Errors about files, paths and input never lock.
@@ -50,16 +52,15 @@ func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
 	if err != nil {
 		return // the session cannot change anything without its workspace
 	}
+	if d.locked() != nil {
+		return // the first failure counts
+	}
 	l := &Lock{Code: code.Symbol(), Ref: e.Ref(), Tool: c.Name, Invariant: e.CallInfo().InvariantID,
 		Session: c.Session.ID, Role: c.Session.Role, At: k.now().UTC()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.refresh(); d.lock != nil {
-		return // the first failure counts
-	}
-	d.lock = l
 	if err := saveLock(d.state, l); err != nil {
-		d.unsaved = true
+		d.unsaved = l
 		c.Bench().Logger().Error("writing a lock; it holds until this server ends", slog.String("ref", l.Ref), slog.Any("error", err))
 	}
 }
@@ -68,129 +69,89 @@ func saveLock(state *os.Root, l *Lock) error {
 	return workbench.SaveJSON(state, lockFile(l.Session), l)
 }
 
-// loadLock returns the lock of a session, or nil. A damaged lock file also locks the session.
-func loadLock(state *os.Root, session string) (*Lock, error) {
+// loadLock returns the lock of a session. One that cannot be read has a problem, and locks like any other.
+func loadLock(state *os.Root, session string) Lock {
+	l := Lock{Code: kaizacode.InvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE", Session: session}
 	data, err := state.ReadFile(lockFile(session))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // no lock is the normal case
-	}
 	if err != nil {
-		return nil, notSetUp(err)
+		l.Problem = "the lock file cannot be read: " + cause(err)
+		return l
 	}
-	l := new(Lock)
-	if json.Unmarshal(data, l) != nil || l.Code == "" {
-		return unreadableLock(session), nil
+	var found Lock
+	if json.Unmarshal(data, &found) != nil || found.Code == "" || found.Ref == "" {
+		l.Problem = "the lock file is damaged"
+		return l
 	}
-	l.Session = session
-	return l, nil
+	found.Session = session
+	return found
 }
 
-func unreadableLock(session string) *Lock {
-	return &Lock{Code: kaizacode.InvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE", Session: session}
+// cause returns the text of a file system error without the path.
+func cause(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
 }
 
-// locked returns the lock of the session, or nil.
-func (d *openWorkspace) locked() *Lock {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.refresh()
-}
-
-// refresh reads the lock files again: another server on the same state may have locked the session, and the operator or
-// the report of another session may have removed a lock. The caller must hold d.mu.
-func (d *openWorkspace) refresh() *Lock {
-	if d.unsaved && saveLock(d.state, d.lock) == nil {
-		d.unsaved = false
-	}
-	if d.unsaved || d.session == "" {
-		return d.lock
-	}
-	if d.lock != nil {
-		if l, err := loadLock(d.state, d.lock.Session); l != nil || err != nil {
-			return d.lock
-		}
-		d.lock = nil
-	}
-	own, err := loadLock(d.state, d.session)
-	if err != nil {
-		return unreadableLock(d.session) // the next call tries again
-	}
-	first, stand := own, []string(nil)
-	for _, session := range d.inherited {
-		l, err := loadLock(d.state, session)
-		if err != nil {
-			return unreadableLock(session)
-		}
-		if l == nil {
-			continue
-		}
-		stand = append(stand, session)
-		if first == nil || l.At.Before(first.At) {
-			first = l
-		}
-	}
-	d.lock, d.inherited = first, stand
-	return d.lock
-}
-
-// lockedSessions returns the sessions that have a lock file.
-func lockedSessions(state *os.Root) (sessions []string, err error) {
+// allLocks returns the locks of a workspace, the oldest first.
+func allLocks(state *os.Root) (all []Lock, err error) {
 	names, err := fs.ReadDir(state.FS(), locksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, name := range names {
 		if session, ok := strings.CutSuffix(name.Name(), ".json"); ok {
-			sessions = append(sessions, session)
+			all = append(all, loadLock(state, session))
 		}
 	}
-	return sessions, err
+	slices.SortStableFunc(all, func(a, b Lock) int { return a.At.Compare(b.At) })
+	return all, err
 }
 
-// maxInherited limits how many locks one session inherits.
-const maxInherited = 1000
-
-// inheritLocks adds the locks of the workspace for a role, including that of its session, so that ending a session,
-// beginning another or restarting the server does not avoid the report. Sessions that began before the lock are not
-// affected.
-func (d *openWorkspace) inheritLocks(role string) error {
-	locked, err := lockedSessions(d.state)
-	if err != nil {
-		return notSetUp(err)
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, session := range locked {
-		if len(d.inherited) == maxInherited {
-			break
-		}
-		l, err := loadLock(d.state, session)
-		if err != nil {
-			return err
-		}
-		if l == nil || l.Role != "" && contractRole(l.Role) != contractRole(role) {
-			continue
-		}
-		d.inherited = append(d.inherited, session)
-		if d.lock == nil || l.At.Before(d.lock.At) {
-			d.lock = l
-		}
-	}
-	return nil
+// locks returns the locks that hold for the session: its own, and those of its role from before it began, so that ending
+// a session, beginning another or restarting the server does not avoid the report.
+func (d *openWorkspace) locks() ([]Lock, error) {
+	all, err := allLocks(d.state)
+	return slices.DeleteFunc(all, func(l Lock) bool {
+		earlier := l.At.Before(d.session.Begun) && (l.Role == "" || contractRole(l.Role) == contractRole(d.session.Role))
+		return l.Session != d.session.ID && !earlier
+	}), err
 }
 
-// unlock removes the lock and the inherited ones.
-func (d *openWorkspace) unlock(session string) error {
+// locked returns the lock of the session, or nil. It reads the lock files at every call: another server on the same state may
+// have locked the session, and the operator or the report of another session may have removed a lock.
+func (d *openWorkspace) locked() *Lock {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var failed error
-	for _, id := range append(slices.Clone(d.inherited), session) {
-		if err := d.state.Remove(lockFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if d.unsaved != nil {
+		if saveLock(d.state, d.unsaved) != nil {
+			return d.unsaved
+		}
+		d.unsaved = nil
+	}
+	found, err := d.locks()
+	switch {
+	case err != nil: // the next call tries again
+		return &Lock{Code: kaizacode.InvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE", Session: d.session.ID}
+	case len(found) == 0:
+		return nil
+	}
+	return &found[0]
+}
+
+// unlock removes the locks that hold for the session.
+func (d *openWorkspace) unlock() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, failed := d.locks()
+	for _, l := range found {
+		if err := d.state.Remove(lockFile(l.Session)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)
 		}
 	}
 	if failed == nil {
-		d.lock, d.inherited, d.unsaved = nil, nil, false
+		d.unsaved = nil
 	}
 	return failed
 }

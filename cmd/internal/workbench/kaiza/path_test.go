@@ -121,21 +121,3 @@ func TestK14APatchCannotLeaveTheWorkspace(t *testing.T) {
 		t.Errorf("outside there is %q", data)
 	}
 }
-
-// TestK14SiblingOfTheRootIsRefused begins sessions in folders that share the root's name as a prefix, or that are
-// links out of it.
-func TestK14SiblingOfTheRootIsRefused(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	if err := os.MkdirAll(p.root+"-evil/work", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(p.root+"-evil", filepath.Join(p.root, "link")); err != nil {
-		t.Fatal(err)
-	}
-	s := p.start()
-	for _, root := range []string{p.root + "-evil", p.root + "-evil/work", filepath.Dir(p.root), p.root + "/../root-evil", filepath.Join(p.root, "link", "work")} {
-		s.call("begin_session", args{"workspace_root": root, "role": "WINDSURF"}).is("BOOTSTRAP_FAILURE")
-	}
-	s.begin("WINDSURF")
-}

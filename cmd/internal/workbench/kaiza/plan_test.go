@@ -1,11 +1,9 @@
 package kaiza_test
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -70,7 +68,7 @@ func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
 		p.write(file, strings.Replace(good, "APPROVED", "PROPOSED", 1))
 		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "unmarked")
 		p.write(file, good[strings.Index(good, "\n")+1:])
-		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "no_header")
+		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "header")
 
 		p.write(file, good)
 		renamed := hashOf("another name")
@@ -106,7 +104,7 @@ func TestK13AnApprovalIsOfOneWorkspace(t *testing.T) {
 	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan, "make_dirs": true}).is("PLAN_NOT_APPROVED")
 }
 
-// TestRevokeWorksWithoutThePlanFile revokes plans whose files were moved or changed, because they may be restored later.
+// TestRevokeWorksWithoutThePlanFile revokes plans after their files were moved or changed, because these may be restored later.
 func TestRevokeWorksWithoutThePlanFile(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -134,25 +132,6 @@ func TestRevokeWorksWithoutThePlanFile(t *testing.T) {
 	}
 }
 
-// TestJSONOutputHasNoEmptyTitle revokes a plan that exists and one whose file is missing.
-func TestJSONOutputHasNoEmptyTitle(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	there, gone := p.approved("src/**"), p.approved("src/**", "lib/**")
-	if err := os.Remove(p.file("docs/plans/" + gone + ".md")); err != nil {
-		t.Fatal(err)
-	}
-	for hash, want := range map[string]string{
-		there: `{"approved":false,"by":"tester","plan_hash":"` + there + `","title":"A test"}`,
-		gone:  `{"approved":false,"by":"tester","plan_hash":"` + gone + `"}`,
-	} {
-		out, code := p.candor("workbench", "revoke", hash[:12], "--root", p.work, "--state", p.state, "--yes", "--json", "--by", "tester")
-		if code != 0 || strings.TrimSpace(out) != want {
-			t.Errorf("%d %s, not %s", code, out, want)
-		}
-	}
-}
-
 // TestK13EveryFileOfAPatchMustBeInThePlan puts a file that the plan does not cover at each position of a patch.
 func TestK13EveryFileOfAPatchMustBeInThePlan(t *testing.T) {
 	t.Parallel()
@@ -171,29 +150,4 @@ func TestK13EveryFileOfAPatchMustBeInThePlan(t *testing.T) {
 		c.unlocked(fmt.Sprintf("patch-%d.md", at))
 	}
 	c.call("apply_patch", args{"patch": strings.Join(inside, ""), "plan_hash": plan}).fine()
-}
-
-// TestK13ARecordOfAnotherWorkspaceApprovesNothing copies the approval record of another workspace to this one.
-func TestK13ARecordOfAnotherWorkspaceApprovesNothing(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	planner := p.start()
-	planner.begin("ANTIGRAVITY")
-	plan := planner.submit(planText("src/**"))
-	planner.stop()
-	text, _ := p.read("docs/plans/" + plan + ".md")
-	there := *p
-	there.work += "-sibling"
-	there.write("docs/plans/"+plan+".md", text)
-	there.approve(plan)
-	record, err := os.ReadFile(filepath.Join(p.state, "approvals", hashOf(there.work), plan+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	here := filepath.Join(p.state, "approvals", hashOf(p.work))
-	if err := errors.Join(os.MkdirAll(here, 0o700), os.WriteFile(filepath.Join(here, plan+".json"), record, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	p.write("docs/plans/"+plan+".md", strings.Replace(text, "PROPOSED", "APPROVED", 1))
-	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).is("PLAN_NOT_APPROVED")
 }

@@ -2,8 +2,6 @@ package kaiza
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io/fs"
 	"path"
 
@@ -17,6 +15,7 @@ import (
 // planFiles accesses the plans folder of a workspace. Writing a plan is a journalled change: the caller must hold the
 // lock of the workspace and complete or undo the change.
 type planFiles struct {
+	k       *System
 	d       *openWorkspace
 	call    string // the id for the journal; "" for reading only
 	note    note
@@ -50,19 +49,9 @@ func (f *planFiles) WritePlan(name string, content []byte) error {
 	if file, err := f.d.folder.Read(p); err == nil {
 		one.Before = &file
 	}
-	about, err := json.Marshal(f.note)
+	staged, err := f.k.stage(context.Background(), f.d, f.call, []workspace.Change{one}, f.note) //nolint:contextcheck // a small file
 	if err != nil {
 		return err
-	}
-	staged, err := f.d.folder.Stage(f.d.state, f.call, []workspace.Change{one}, about)
-	if err != nil {
-		return err
-	}
-	if err := staged.Commit(context.Background()); err != nil { //nolint:contextcheck // a small file
-		if staged.Stuck() {
-			return notUndone(err, nil)
-		}
-		return errors.Join(err, staged.Done())
 	}
 	f.written = staged
 	return nil
@@ -87,15 +76,55 @@ type planContent struct {
 
 const contentProperty = `{"content":{"type":"string","minLength":1,"maxLength":262144,"description":"Markdown with a front matter that has title and scope, a list of globs."}}`
 
-func (k *System) submitPlan() workbench.Tool {
-	return workbench.Tool{
-		Name: "submit_plan", Title: "Submit a plan", Idempotent: true,
-		About:    "Store a plan for a person to approve. It is named by the hash of its content.",
-		Input:    contentProperty,
-		Required: []string{"content"},
-		Codes: append([]candor.Code{kaizacode.FileWriteFailed, kaizacode.FileReadFailed, kaizacode.InsufficientPermissions,
-			kaizacode.HashMismatch, kaizacode.PlanEnforcementFailed, kaizacode.PlanNotApproved}, pathCodes...),
-		Run: workbench.Handle(k.submit),
+func (k *System) planTools() []workbench.Tool {
+	return []workbench.Tool{
+		{
+			Name: "submit_plan", Title: "Submit a plan", Idempotent: true,
+			About:    "Store a plan for a person to approve. It is named by the hash of its content.",
+			Input:    contentProperty,
+			Required: []string{"content"},
+			Codes: append([]candor.Code{kaizacode.FileWriteFailed, kaizacode.FileReadFailed, kaizacode.InsufficientPermissions,
+				kaizacode.HashMismatch, kaizacode.PlanEnforcementFailed, kaizacode.PlanNotApproved}, pathCodes...),
+			Run: workbench.Handle(k.submit),
+		},
+		{
+			Name: "list_plans", Title: "List plans", ReadOnly: true, Idempotent: true,
+			About: "List the plans of the workspace with title, scope and whether they are approved.",
+			Codes: append([]candor.Code{kaizacode.FileReadFailed, kaizacode.InsufficientPermissions}, pathCodes...),
+			Run: func(_ context.Context, c *workbench.Call) (workbench.Reply, error) {
+				d, err := k.at(c)
+				if err != nil {
+					return workbench.Reply{}, err
+				}
+				listing, err := d.plans.List()
+				if err != nil {
+					return workbench.Reply{}, err
+				}
+				return reply(listing)
+			},
+		},
+		{
+			Name: "read_plan", Title: "Read a plan", ReadOnly: true, Idempotent: true,
+			About:    "Read a plan by its hash, or its first eight digits or more. Its content is hashed again.",
+			Input:    `{"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$"}}`,
+			Required: []string{"plan_hash"},
+			Codes: append([]candor.Code{kaizacode.PlanNotFound, kaizacode.PlanNotApproved, kaizacode.PlanEnforcementFailed,
+				kaizacode.FileReadFailed, kaizacode.InsufficientPermissions}, pathCodes...),
+			Run: workbench.Handle(k.readPlan),
+		},
+		{
+			Name: "lint_plan", Title: "Check a plan", ReadOnly: true, Idempotent: true,
+			About:    "Check the text of a plan without storing it: everything that is wrong, with line and column.",
+			Input:    contentProperty,
+			Required: []string{"content"},
+			Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in planContent) (workbench.Reply, error) {
+				parsed, issues := plan.Parse([]byte(in.Content))
+				if issues == nil {
+					issues = []plan.Issue{}
+				}
+				return reply(map[string]any{"ok": parsed != nil, "plan_hash": plan.Hash([]byte(in.Content)), "issues": issues})
+			}),
+		},
 	}
 }
 
@@ -117,7 +146,19 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	stored, existed, err := k.store(ctx, c, d, effect, []byte(in.Content))
+	plans, files := k.planStore(d, c.ID, note{Tool: c.Name, Plan: hash})
+	_, existed, err := plans.Submit([]byte(in.Content))
+	var stored plan.Stored
+	if err == nil {
+		stored, err = plans.Load(hash)
+	}
+	failed := err != nil
+	err = k.settle(c.Bench(), files, err, func() error {
+		return effect.Complete(ctx, nil, map[string]any{"plan": hash, "existed": existed})
+	})
+	if failed {
+		err = k.abort(ctx, c, effect, err)
+	}
 	if err != nil {
 		return workbench.Reply{}, err
 	}
@@ -125,94 +166,39 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if stored.Approved() {
 		next = "The plan is approved; an executor can give its hash as plan_hash."
 	}
-	return reply(map[string]any{"plan_hash": hash, "existed": existed, "approved": stored.Approved(), "warnings": stored.Warnings,
-		"path": path.Join(plan.Folder, plan.Name(hash)), "next": next})
+	return reply(map[string]any{"plan_hash": hash, "existed": existed, "approved": stored.Approved(), "path": path.Join(plan.Folder, plan.Name(hash)), "next": next})
 }
 
-// store stores a plan and records that. If either fails, the plan is not stored.
-func (k *System) store(ctx context.Context, c *workbench.Call, d *openWorkspace, effect *workbench.Effect, content []byte) (plan.Stored, bool, error) {
-	hash := plan.Hash(content)
-	plans, files := k.planStore(d, c.ID, note{Tool: c.Name, Plan: hash})
-	_, existed, err := plans.Submit(content)
-	var stored plan.Stored
-	if err == nil {
-		stored, err = plans.Load(hash)
-	}
-	about := map[string]any{"plan": hash, "existed": existed}
+// settle ends the writing of a plan. It records the end, or undoes the writing because of err.
+func (k *System) settle(b recorder, files *planFiles, err error, record func() error) error {
 	switch {
 	case err != nil && files.written != nil:
-		err = k.undo(files.written, err)
-		return stored, existed, errors.Join(err, k.abort(ctx, c, effect, err))
+		return k.undo(files.written, false, err)
 	case err != nil:
-		return stored, existed, errors.Join(err, k.abort(ctx, c, effect, err))
+		return err
 	case files.written != nil:
-		return stored, existed, k.complete(ctx, c, effect, files.written, files.written.Done, about)
+		return k.complete(b, files.written, record, files.written.Done)
 	}
-	return stored, existed, effect.Complete(ctx, nil, about)
-}
-
-func (k *System) listPlans() workbench.Tool {
-	return workbench.Tool{
-		Name: "list_plans", Title: "List plans", ReadOnly: true, Idempotent: true,
-		About: "List the plans of the workspace with title, scope and whether they are approved.",
-		Codes: append([]candor.Code{kaizacode.FileReadFailed, kaizacode.InsufficientPermissions}, pathCodes...),
-		Run: func(_ context.Context, c *workbench.Call) (workbench.Reply, error) {
-			d, err := k.at(c)
-			if err != nil {
-				return workbench.Reply{}, err
-			}
-			listing, err := d.plans.List()
-			if err != nil {
-				return workbench.Reply{}, err
-			}
-			return reply(listing)
-		},
-	}
+	return record()
 }
 
 type planName struct {
 	Plan string `json:"plan_hash"`
 }
 
-func (k *System) readPlan() workbench.Tool {
-	return workbench.Tool{
-		Name: "read_plan", Title: "Read a plan", ReadOnly: true, Idempotent: true,
-		About:    "Read a plan by its hash, or its first eight digits or more. Its content is hashed again.",
-		Input:    `{"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$"}}`,
-		Required: []string{"plan_hash"},
-		Codes: append([]candor.Code{kaizacode.PlanNotFound, kaizacode.PlanNotApproved, kaizacode.PlanEnforcementFailed,
-			kaizacode.FileReadFailed, kaizacode.InsufficientPermissions}, pathCodes...),
-		Run: workbench.Handle(func(_ context.Context, c *workbench.Call, in planName) (workbench.Reply, error) {
-			d, err := k.at(c)
-			if err != nil {
-				return workbench.Reply{}, err
-			}
-			stored, err := d.plans.Load(in.Plan)
-			if err != nil {
-				return workbench.Reply{}, err
-			}
-			about, err := reply(map[string]any{"plan_hash": stored.Hash, "approved": stored.Approved(), "approval": stored.Approval,
-				"not_approved_because": stored.Refusal, "title": stored.Plan.Title, "scope": stored.Plan.Scope, "phase": stored.Plan.Phase})
-			if err != nil {
-				return workbench.Reply{}, err
-			}
-			return workbench.Reply{Text: []string{string(stored.Body), about.Text[0]}, Data: about.Data}, nil
-		}),
+func (k *System) readPlan(_ context.Context, c *workbench.Call, in planName) (workbench.Reply, error) {
+	d, err := k.at(c)
+	if err != nil {
+		return workbench.Reply{}, err
 	}
-}
-
-func (k *System) lintPlan() workbench.Tool {
-	return workbench.Tool{
-		Name: "lint_plan", Title: "Check a plan", ReadOnly: true, Idempotent: true,
-		About:    "Check the text of a plan without storing it: everything that is wrong, with line and column.",
-		Input:    contentProperty,
-		Required: []string{"content"},
-		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in planContent) (workbench.Reply, error) {
-			parsed, issues := plan.Parse([]byte(in.Content))
-			if issues == nil {
-				issues = []plan.Issue{}
-			}
-			return reply(map[string]any{"ok": parsed != nil, "plan_hash": plan.Hash([]byte(in.Content)), "issues": issues})
-		}),
+	stored, err := d.plans.Load(in.Plan)
+	if err != nil {
+		return workbench.Reply{}, err
 	}
+	about, err := reply(map[string]any{"plan_hash": stored.Hash, "approved": stored.Approved(), "approval": stored.Approval,
+		"not_approved_because": stored.Refusal, "title": stored.Plan.Title, "scope": stored.Plan.Scope, "phase": stored.Plan.Phase})
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	return workbench.Reply{Text: []string{string(stored.Body), about.Text[0]}, Data: about.Data}, nil
 }

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/ledger"
@@ -34,64 +34,55 @@ type recorder interface {
 	Record(ctx context.Context, e ledger.Entry) error
 }
 
-// recoverAll recovers the changes of every workspace in the state folder.
-func (k *System) recoverAll(ctx context.Context, b *workbench.Bench) {
-	names, err := fs.ReadDir(k.o.State.Root().FS(), "workspaces")
-	if err != nil {
-		return // no workspace yet
-	}
+// Start recovers changes that a crash interrupted, in every workspace of the state folder that no other process is
+// changing.
+func (k *System) Start(ctx context.Context, b *workbench.Bench) {
+	names, _ := fs.Glob(k.o.State.Root().FS(), "workspaces/*")
 	for _, name := range names {
-		if _, err := k.recoverIn(ctx, b, "workspaces/"+name.Name()); err != nil {
+		if err := k.recoverIn(ctx, b, name); err != nil && candor.CodeOf(err) != kaizacode.AuditLockFailed {
 			b.Logger().Error("recovering a workspace", slog.Any("error", err))
 		}
 	}
 }
 
-// recoverIn recovers the changes of one workspace, unless another process is changing it.
-func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder string) ([]recovered, error) {
+func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder string) error {
 	state, err := k.o.State.Root().OpenRoot(folder)
 	if err != nil {
-		return nil, notSetUp(err)
+		return err
 	}
 	defer state.Close() //nolint:errcheck // read only
 	lock, err := workspace.Lock(ctx, state, recoveryWait)
-	if candor.CodeOf(err) == candor.CodeLedgerLocked {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, setUpError(err)
+		return err
 	}
 	defer func() { _ = lock.Close() }() // the kernel releases it on exit
-	return k.recoverChanges(ctx, b, state)
+	_, err = k.recoverChanges(ctx, b, state)
+	return err
 }
 
 // recoverChanges undoes every journalled change that the trail does not record as complete: its client never got a
 // reply. Complete changes are kept. A change that cannot be recovered now is tried again next time. The caller must hold
 // the lock of the workspace.
 func (k *System) recoverChanges(ctx context.Context, b recorder, state *os.Root) ([]recovered, error) {
-	revoked := map[string]bool{} // revocations that the trail does not record as complete
 	found, err := workspace.Recover(state, k.folder, func(j workspace.Journal) workspace.Verdict {
 		done, err := completed(ctx, b.Ledger(), j.ID)
 		switch {
 		case err != nil:
 			b.Logger().Error("reading the end of an interrupted change from the trail", slog.String("call", j.ID), slog.Any("error", err))
 			return workspace.Wait
-		case done && undoable(j):
-			return workspace.Archive
-		case done:
-			return workspace.Keep
-		case k.revoked(&j):
-			revoked[j.ID] = true
+		case !done:
+			return workspace.Undo
+		case slices.Contains(ofPlans, noteOf(&j).Tool):
 			return workspace.Keep
 		}
-		return workspace.Undo
+		return workspace.Archive
 	})
 	if err != nil {
 		return nil, notSetUp(err)
 	}
 	out := make([]recovered, 0, len(found))
 	for i := range found {
-		out = append(out, k.recordRecovery(ctx, b, &found[i], revoked[found[i].ID]))
+		out = append(out, recordRecovery(ctx, b, &found[i]))
 	}
 	return out, nil
 }
@@ -112,41 +103,24 @@ func (k *System) recoverFirst(ctx context.Context, b recorder, d *openWorkspace)
 	return nil
 }
 
-// revoked reports whether j is of a revocation that is in force because the record of the approval was removed. The
-// header of a plan alone does not approve it.
-func (k *System) revoked(j *workspace.Journal) bool {
-	about := noteOf(j)
-	if about.Tool != "workbench revoke" || about.Plan == "" {
-		return false
-	}
-	_, err := k.approvals.Lookup(plan.RootDigest(j.Root), about.Plan)
-	return err != nil && candor.From(err).Details().Get("reason").String() == `"no_record"`
-}
-
 // recordRecovery completes the reservation of an interrupted change and logs it. A kept change is already complete in
-// the trail, unless it is a revocation that the recovery found to be in force.
-func (k *System) recordRecovery(ctx context.Context, b recorder, r *workspace.Recovered, revoked bool) recovered {
+// the trail.
+func recordRecovery(ctx context.Context, b recorder, r *workspace.Recovered) recovered {
 	about := noteOf(&r.Journal)
-	out := aboutJournal(&r.Journal, string(r.State))
-	out.Call = r.ID
+	out := recovered{Call: r.ID, Tool: about.Tool, State: string(r.State)}
+	for _, f := range r.Journal.Files {
+		out.Files = append(out.Files, f.Path)
+	}
 	b.Logger().Warn("found a change that was interrupted or could not be undone", slog.String("call", r.ID), slog.String("state", out.State),
 		slog.Any("left_alone", r.Unknown), slog.Any("error", r.Err))
 	e := ledger.Entry{Kind: ledger.KindComplete, Call: r.ID, Tool: about.Tool, PlanHash: about.Plan, WorkspaceRoot: r.Journal.Root,
 		Outcome: ledger.OutcomeError, Data: candor.DetailsOf(map[string]any{"recovered": out, "left_alone": r.Unknown})}
 	switch r.State {
 	case workspace.Kept, workspace.Waiting:
-		if !revoked || r.State == workspace.Waiting {
-			return out
-		}
-		e.Outcome = ledger.OutcomeOK
+		return out
 	case workspace.Unknown, workspace.Damaged:
-		if r.Journal.Left { // already recorded in the trail
-			return out
-		}
 		e.Outcome = ledger.OutcomeUnknown
-	case workspace.Superseded:
 	case workspace.NotDone, workspace.Undone:
-		k.releaseUse(b, r.Journal.Root, about.Plan, r.ID, nil)
 	}
 	if err := b.Record(ctx, e); err != nil {
 		b.Logger().Error("recording a recovery", slog.String("call", r.ID), slog.Any("error", err))

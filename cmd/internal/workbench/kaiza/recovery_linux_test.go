@@ -76,28 +76,6 @@ func (m *midway) undone() {
 	m.t.Error("the trail does not tell how the change ended")
 }
 
-// TestAKillBetweenReserveAndCompleteIsUndone kills the server when the file is written but its end is not recorded.
-func TestAKillBetweenReserveAndCompleteIsUndone(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	if err := os.Chmod(p.file("src/hello.txt"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	m := newMidway(p)
-	m.Kill()
-	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
-	next := p.start()
-	m.undone()
-	if info, err := os.Stat(p.file("src/hello.txt")); err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("the file has the mode %v: %v", info.Mode(), err)
-	}
-	p.atRest(1)
-	next.begin("WINDSURF")
-	next.call("write_file", args{"path": "src/hello.txt", "content": "next\n", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": m.plan}).fine()
-	next.End()
-	p.verify()
-}
-
 // TestLockOfADeadServerIsTakenOver has a second server time out waiting for the lock while the first runs, and succeed
 // after the first is killed: without a restart, and after recovering the partial change.
 func TestLockOfADeadServerIsTakenOver(t *testing.T) {
@@ -115,38 +93,4 @@ func TestLockOfADeadServerIsTakenOver(t *testing.T) {
 	p.atRest(2)
 	other.End()
 	p.verify()
-}
-
-// TestAKillAfterCompleteKeepsTheChange kills the server when the end of the change is recorded and the journal still
-// exists. A server that cannot read the trail does not touch either, and one that can keeps the change.
-func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	plan := p.approved("src/**")
-	s := p.executor()
-	free := p.holdHistory()
-	s.flood(1, func(int) string {
-		return `{"name":"write_file","arguments":{"path":"src/a.txt","content":"new\n","plan_hash":"` + plan + `"}}`
-	})
-	s.Kill()
-	noTrail := p.policyFile("") // a file instead of a folder
-	for _, flags := range [][]string{nil, {"--ledger", noTrail}} {
-		if flags != nil {
-			p.start(flags...).End()
-		}
-		if journals, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*", "journal.json")); len(journals) != 1 {
-			t.Fatalf("with %v the journals are %v", flags, journals)
-		}
-	}
-	free()
-	next := p.start()
-	if got, _ := p.read("src/a.txt"); got != "new\n" {
-		t.Errorf("the file holds %q", got)
-	}
-	next.End()
-	p.atRest(2)
-	p.verify()
-	if ends := p.completions(); len(ends) != 1 || ends[0].Outcome != ledger.OutcomeOK {
-		t.Errorf("the trail tells %+v", ends)
-	}
 }

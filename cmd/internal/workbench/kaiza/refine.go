@@ -1,6 +1,7 @@
 package kaiza
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,13 +18,8 @@ func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	}
 	claimed := claimsOf(c)
 	at := e.CallInfo()
-	if phase := text(claimed.PhaseID); phase != "" && at.PhaseID == "" {
-		e = e.With(candor.WithPhase(phase))
-	}
-	if hash := text(claimed.Plan); hash != "" && at.PlanHash == "" {
-		e = e.With(candor.WithPlan(hash))
-	}
-	return e
+	at.PhaseID, at.PlanHash = cmp.Or(at.PhaseID, text(claimed.PhaseID)), cmp.Or(at.PlanHash, text(claimed.Plan))
+	return e.With(candor.WithCallInfo(at))
 }
 
 // ownCode returns the code of this system with the same symbol, or the code of e if it does not exist.
@@ -67,7 +63,7 @@ func wording(e *candor.Error, code candor.Code) string {
 
 // sentence returns the sentence of a code with an issue, without the full stop.
 func sentence(code candor.Code, issue candor.Issue) string {
-	text := code.Sentence() + " " + strings.TrimPrefix(issue.Path, "/")
+	text := code.Info().Sentence + " " + strings.TrimPrefix(issue.Path, "/")
 	if issue.Path != "" {
 		text += ": "
 	}

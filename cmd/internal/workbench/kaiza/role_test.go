@@ -34,33 +34,3 @@ func TestK12TheRoleIsThatOfTheSession(t *testing.T) {
 		})
 	}
 }
-
-// TestK12RolesAreRefusedEachOthersTools tries every tool that changes something in both roles.
-func TestK12RolesAreRefusedEachOthersTools(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
-		planner := dial()
-		planner.begin("ANTIGRAVITY")
-		plan := planner.submit(planText("src/**"))
-		p.approve(plan)
-		write := args{"path": "src/a.txt", "content": "x\n", "plan_hash": plan}
-		patch := args{"patch": "--- /dev/null\n+++ b/src/b.txt\n@@ -0,0 +1 @@\n+x\n", "plan_hash": plan}
-		planner.call("write_file", write).is("UNAUTHORIZED_ACTION")
-		planner.call("apply_patch", patch).is("UNAUTHORIZED_ACTION")
-		planner.call("write_file", args{"path": "docs/reports/a.md", "content": "nothing to report"}).is("UNAUTHORIZED_ACTION")
-		for _, name := range []string{"src/a.txt", "src/b.txt", "docs/reports/a.md"} {
-			if _, there := p.read(name); there {
-				t.Errorf("%s was written by a planner", name)
-			}
-		}
-		planner.stop()
-
-		executor := dial()
-		executor.begin("WINDSURF")
-		other := planText("other/**")
-		executor.call("submit_plan", args{"content": other}).is("UNAUTHORIZED_ACTION")
-		if _, there := p.read("docs/plans/" + hashOf(other) + ".md"); there {
-			t.Error("an executor stored a plan")
-		}
-		executor.call("write_file", write).fine()
-	})
-}

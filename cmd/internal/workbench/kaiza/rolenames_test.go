@@ -1,55 +1,31 @@
 package kaiza_test
 
-import (
-	"slices"
-	"testing"
-)
+import "testing"
 
-// listed returns the names of the tools that tools/list returns.
-func (c *client) listed() (names []string) {
-	m := c.ask("tools/list", `{}`)
-	for tool := range m.Result().Path("tools").Elements() {
-		name, _ := tool.Path("name").Str()
-		names = append(names, name)
-	}
-	return names
-}
-
-// TestRoleNamesByFunction begins sessions as planner and executor, and checks the listed and refused tools of each.
-func TestRoleNamesByFunction(t *testing.T) {
+// TestK12RolesAreRefusedEachOthersTools begins sessions as planner and executor, and checks the refused tools of each.
+func TestK12RolesAreRefusedEachOthersTools(t *testing.T) {
 	t.Parallel()
-	changing := []string{"apply_patch", "move_file", "delete_file", "make_dir", "set_executable"}
 	for _, role := range []struct {
 		name, same, other string
-		hidden            []string
+		plans             bool
 	}{
-		{"planner", "ANTIGRAVITY", "executor", changing},
-		{"executor", "WINDSURF", "planner", []string{"submit_plan"}},
-		{"ANTIGRAVITY", "planner", "WINDSURF", changing},
-		{"WINDSURF", "executor", "ANTIGRAVITY", []string{"submit_plan"}},
+		{"planner", "ANTIGRAVITY", "executor", true},
+		{"executor", "WINDSURF", "planner", false},
+		{"ANTIGRAVITY", "planner", "WINDSURF", true},
+		{"WINDSURF", "executor", "ANTIGRAVITY", false},
 	} {
 		t.Run(role.name, func(t *testing.T) {
 			t.Parallel()
 			p := newEnv(t)
 			s := p.start()
-			all := s.listed()
 			s.begin(role.name)
-			shown := s.listed()
-			for _, tool := range all {
-				if hidden := slices.Contains(role.hidden, tool); slices.Contains(shown, tool) == hidden {
-					t.Errorf("%s is hidden: %v", tool, !hidden)
-				}
-			}
-			if len(all) != len(shown)+len(role.hidden) {
-				t.Errorf("%d tools of %d are shown", len(shown), len(all))
-			}
 			s.call("session_status", args{"role": role.same}).fine()
 			s.call("session_status", args{"role": role.other}).is("ROLE_MISMATCH")
 			if got := s.call("session_status", args{}).text("structuredContent", "role"); got != role.name {
 				t.Errorf("the session says it is %q", got)
 			}
 			refused := s.call("submit_plan", args{"content": planText("src/**")})
-			if slices.Contains(role.hidden, "apply_patch") {
+			if role.plans {
 				refused.fine()
 				refused = s.call("delete_file", args{"path": "src/hello.txt", "previous_hash": hashOf(hello), "plan_hash": hashOf("x")})
 			}
@@ -59,28 +35,4 @@ func TestRoleNamesByFunction(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestAnUnknownRoleIsRefused tries role names that do not exist.
-func TestAnUnknownRoleIsRefused(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	for _, role := range []string{"PLANNER", "operator", "OPERATOR", ""} {
-		p.start().call("begin_session", args{"workspace_root": p.work, "role": role}).is("INVALID_INPUT_VALUE")
-	}
-}
-
-// TestALockHoldsForBothNamesOfARole begins a session as executor after a session as WINDSURF was locked.
-func TestALockHoldsForBothNamesOfARole(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	plan := p.approved("src/**")
-	s := p.executor()
-	s.call("write_file", args{"path": "outside.txt", "content": "x", "plan_hash": plan}).is("PLAN_SCOPE_VIOLATION")
-	s.Kill()
-	next := p.start()
-	next.begin("executor")
-	next.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).is("SESSION_LOCKED")
-	next.call("write_file", args{"path": "docs/reports/one.md", "content": "It was the one before me."}).fine()
-	next.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).fine()
 }

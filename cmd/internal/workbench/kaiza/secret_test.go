@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -85,19 +84,8 @@ var ways = map[string]func(w *secretTrial, secret, plan string){
 	"previous_hash": func(w *secretTrial, secret, plan string) {
 		w.tell("write_file", args{"path": "src/hello.txt", "content": "x", "plan_hash": plan, "previous_hash": secret})
 	},
-	"search": func(w *secretTrial, secret, _ string) {
-		w.tell("search_files", args{"pattern": "(" + secret})
-		w.tell("search_files", args{"pattern": "x", "glob": "[" + secret})
-	},
 	"filter of the trail": func(w *secretTrial, secret, _ string) {
 		w.tell("read_audit_log", args{"tool": secret, "code": secret})
-		w.tell("read_audit_log", args{"since": secret})
-	},
-	"encoding": func(w *secretTrial, secret, _ string) {
-		w.tell("read_file", args{"path": "src/hello.txt", "encoding": secret})
-	},
-	"base64": func(w *secretTrial, secret, plan string) {
-		w.tell("write_file", args{"path": "src/b.txt", "content": "%" + secret, "encoding": "base64", "plan_hash": plan})
 	},
 	"workspace_root": func(w *secretTrial, secret, _ string) {
 		w.tell("begin_session", args{"workspace_root": "/" + secret, "role": "WINDSURF"})
@@ -143,35 +131,7 @@ func TestK21NoSecretGetsIntoTrailEnvelopeOrLog(t *testing.T) {
 	p.verify()
 }
 
-// TestK21NoSecretOfAPlanGetsIntoTheTrail submits plans, in the planner role, with secrets in text, title and scope.
-func TestK21NoSecretOfAPlanGetsIntoTheTrail(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	w := &secretTrial{stdio: p.start(), random: rand.New(rand.NewPCG(5, 6)), sweep: planted.NewSweep()}
-	w.begin("ANTIGRAVITY")
-	for i := range 12 {
-		w.tell("submit_plan", args{"content": planText("src/**") + w.plant("text of a plan", i)})
-		w.tell("submit_plan", args{"content": strings.Replace(planText("src/**"), "A test", w.plant("title", i+12), 1)})
-		w.tell("submit_plan", args{"content": planText("src/" + w.plant("scope", i+24))})
-		w.tell("submit_plan", args{"content": planText("src/**\n" + w.plant("a line that is no YAML", i+36))})
-		w.tell("submit_plan", args{"content": planText("/" + w.plant("scope that leads out", i+48))})
-	}
-	w.End()
-	trail, err := planted.Files(p.ledgerDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if stored, _ := filepath.Glob(p.file("docs/plans/*.md")); len(stored) < 24 {
-		t.Errorf("only %d plans were stored", len(stored))
-	}
-	for where, text := range map[string]string{"trail": trail, "envelopes": w.told.String(), "log": w.Stderr.String()} {
-		for _, leak := range w.sweep.Over(where, text) {
-			t.Error(leak)
-		}
-	}
-}
-
-// TestK21FilesAreWrittenUnredacted writes secrets to a file: the trail contains none of them, and the file
+// TestK21FilesAreWrittenUnredacted writes secrets to a file: the trail does not contain them, and the file
 // is unchanged.
 func TestK21FilesAreWrittenUnredacted(t *testing.T) {
 	t.Parallel()

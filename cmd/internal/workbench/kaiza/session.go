@@ -11,7 +11,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
@@ -20,20 +19,33 @@ type beginArgs struct {
 	Role string `json:"role"`
 }
 
-func (k *System) beginSession() workbench.Tool {
-	return workbench.Tool{
-		Name: "begin_session", Title: "Begin a session",
-		About: "Begin to work in a workspace, in one role. Call it once, before anything else.",
-		Input: `{"workspace_root":{"type":"string","minLength":1,"maxLength":4096,"description":"Absolute path of an existing folder."},
+func (k *System) sessionTools() []workbench.Tool {
+	return []workbench.Tool{
+		{
+			Name: "begin_session", Title: "Begin a session",
+			About: "Begin to work in a workspace, in one role. Call it once, before anything else.",
+			Input: `{"workspace_root":{"type":"string","minLength":1,"maxLength":4096,"description":"Absolute path of an existing folder."},
 "role":{"type":"string","enum":["planner","executor","ANTIGRAVITY","WINDSURF"],"description":"The planner, also called ANTIGRAVITY, writes plans; the executor, also called WINDSURF, carries them out."}}`,
-		Required: []string{"workspace_root", "role"},
-		Codes:    []candor.Code{kaizacode.BootstrapFailure, kaizacode.SessionInitializationFailed, candor.CodeTooManySessions},
-		Run:      workbench.Handle(k.begin),
+			Required: []string{"workspace_root", "role"},
+			Codes:    []candor.Code{kaizacode.BootstrapFailure, kaizacode.SessionInitializationFailed, candor.CodeTooManySessions},
+			Run:      workbench.Handle(k.begin),
+		},
+		{
+			Name: "session_status", Title: "Session status", ReadOnly: true, Idempotent: true,
+			About: "Show the session, its role, whether it is locked and why, and what to do next.",
+			Run: func(_ context.Context, c *workbench.Call) (workbench.Reply, error) {
+				d, err := k.workspaceOf(c.Session)
+				if err != nil {
+					return workbench.Reply{}, err
+				}
+				return reply(k.statusOf(c.Session, d))
+			},
+		},
 	}
 }
 
 // begin begins a session. A failure does not affect later attempts.
-func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (workbench.Reply, error) {
+func (k *System) begin(_ context.Context, c *workbench.Call, in beginArgs) (workbench.Reply, error) {
 	if c.Session != nil {
 		return workbench.Reply{}, openAlready()
 	}
@@ -44,31 +56,17 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	recovered, err := k.recoverIn(ctx, c.Bench(), stateOf(d.folder.Root()))
-	if err == nil {
-		err = d.inheritLocks(in.Role)
+	s := workbench.NewSession(in.Role, d.folder.Root(), k.now())
+	d.session = s
+	bound, err := c.Begin(s, d)
+	if errors.Is(err, workbench.ErrSessionOpen) { // a concurrent begin_session was first
+		err = openAlready()
 	}
 	if err != nil {
-		return workbench.Reply{}, errors.Join(err, d.Close())
-	}
-	s := workbench.NewSession(in.Role, d.folder.Root(), k.now())
-	d.session = s.ID
-	if err := c.Bench().Keep(s); err != nil {
 		return workbench.Reply{}, errors.Join(setUpError(err), d.Close())
 	}
-	if _, err := s.Value(func() (any, error) { return d, nil }); err != nil {
-		return workbench.Reply{}, err
-	}
-	bound, late := c.Bind(s)
-	if late { // a concurrent begin_session was first, or the call named an unknown session
-		return workbench.Reply{}, errors.Join(openAlready(), c.Bench().Discard(s))
-	}
-	c.Revertible(func() error {
-		_ = c.Unbind(s) // the file of a session may remain, but its id was never sent
-		return nil
-	})
-	status := k.statusOf(ctx, c.Bench().Ledger(), s, d)
-	status.Recovered, status.Echo = recovered, !bound
+	status := k.statusOf(s, d)
+	status.Echo = !bound
 	return reply(status)
 }
 
@@ -115,36 +113,30 @@ func inside(folder, name string) bool {
 
 // status is the result of session_status.
 type status struct {
-	SessionID string      `json:"session_id"`
-	Role      string      `json:"role"`
-	Root      string      `json:"workspace_root"`
-	Begun     string      `json:"begun"`
-	ReadOnly  bool        `json:"read_only"`
-	Locked    bool        `json:"locked"`
-	Lock      *Lock       `json:"lock,omitempty"`
-	Next      string      `json:"next"`
-	Approved  []string    `json:"approved_plans"`
-	Recovered []recovered `json:"recovered,omitempty"`
-	// NotUndone lists changes that a crash or a failed check left in the workspace and that have not been undone yet.
-	NotUndone []recovered `json:"not_undone,omitempty"`
-	Echo      bool        `json:"echo_session_id,omitempty"` // every call must name the session
+	SessionID string   `json:"session_id"`
+	Role      string   `json:"role"`
+	Root      string   `json:"workspace_root"`
+	Begun     string   `json:"begun"`
+	ReadOnly  bool     `json:"read_only"`
+	Locked    bool     `json:"locked"`
+	Lock      *Lock    `json:"lock,omitempty"`
+	Next      string   `json:"next"`
+	Approved  []string `json:"approved_plans"`
+	Echo      bool     `json:"echo_session_id,omitempty"` // every call must name the session
 }
 
 const maxApprovedShown = 20
 
-func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Session, d *openWorkspace) status {
+func (k *System) statusOf(s *workbench.Session, d *openWorkspace) status {
 	lock := d.locked()
 	out := status{SessionID: s.ID, Role: s.Role, Root: s.Root, Begun: s.Begun.Format("2006-01-02T15:04:05.000Z"), ReadOnly: k.o.ReadOnly,
 		Locked: lock != nil, Lock: lock.shownTo(s.ID), Approved: []string{}}
 	if known, err := k.approvals.List(plan.RootDigest(s.Root)); err == nil { // on error, the status is returned without them
-		for i := len(known) - 1; i >= 0 && len(out.Approved) < maxApprovedShown; i-- {
-			if reason, _ := known[i].Ended(k.now()); known[i].Problem == "" && reason == "" {
-				out.Approved = append(out.Approved, known[i].Plan)
+		for _, record := range known {
+			if record.By != "" && len(out.Approved) < maxApprovedShown {
+				out.Approved = append(out.Approved, record.Plan)
 			}
 		}
-	}
-	for _, j := range unfinished(ctx, trail, d.state) {
-		out.NotUndone = append(out.NotUndone, aboutJournal(&j, string(workspace.Unknown)))
 	}
 	switch {
 	case lock != nil:
@@ -157,20 +149,6 @@ func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Sessio
 		out.Next = "Change files with write_file or apply_patch, naming the plan_hash of an approved plan that covers them."
 	}
 	return out
-}
-
-func (k *System) sessionStatus() workbench.Tool {
-	return workbench.Tool{
-		Name: "session_status", Title: "Session status", ReadOnly: true, Idempotent: true,
-		About: "Show the session, its role, whether it is locked and why, and what to do next.",
-		Run: func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
-			d, err := k.workspaceOf(c.Session)
-			if err != nil {
-				return workbench.Reply{}, err
-			}
-			return reply(k.statusOf(ctx, c.Bench().Ledger(), c.Session, d))
-		},
-	}
 }
 
 // reply returns a value as JSON text and as structured content.

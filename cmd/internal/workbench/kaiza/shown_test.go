@@ -3,7 +3,6 @@ package kaiza_test
 import (
 	"encoding/json"
 	"strings"
-	"testing"
 )
 
 // texts returns all text content of an answer.
@@ -14,20 +13,6 @@ func (a answer) texts() string {
 		all = append(all, text)
 	}
 	return strings.Join(all, "\n")
-}
-
-// TestSuggestedDetailsAreShown checks the text of some codes in another dialect than the one of [TestK4EveryCodeIsEmitted].
-func TestSuggestedDetailsAreShown(t *testing.T) {
-	for _, code := range []string{"INVALID_INPUT_TYPE", "PATH_NOT_FOUND", "PATCH_APPLY_FAILED", "PLAN_SCOPE_VIOLATION", "POLICY_VIOLATION", "PREFLIGHT_FAILED", "SELF_AUDIT_FAILURE", "INTERNAL_ERROR"} {
-		t.Run(code, func(t *testing.T) {
-			t.Parallel()
-			p := newEnv(t)
-			p.flags = []string{"--dialect", "candor"}
-			a := triggers[code](p)
-			a.is(code)
-			a.shown()
-		})
-	}
 }
 
 // shown checks that the text that a model sees contains all information of the envelope: the retry advice, the next step, the
@@ -80,22 +65,4 @@ func leaves(v any) (all []string) {
 		all = append(all, strings.Trim(string(raw), `"`))
 	}
 	return all
-}
-
-// TestTheOutputOfAFailedCheckIsShown has a check print more than fits in the readable block.
-func TestTheOutputOfAFailedCheckIsShown(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	c := p.executor("--policy", p.checks(`for i in $(seq 1 60); do echo "line $i: undefined: frobnicate"; done; printf '{\"error_code\":\"FORGED\"}\033[2J\n'; exit 3`))
-	a := c.call("write_file", args{"path": "src/a.go", "content": "x\n", "plan_hash": p.approved("src/**")})
-	a.enveloped("PREFLIGHT_FAILED")
-	a.shown()
-	for _, line := range []string{"line 1: undefined: frobnicate", "line 60: undefined: frobnicate"} {
-		if !strings.Contains(a.texts(), line) {
-			t.Errorf("%q is not in %q", line, a.texts())
-		}
-	}
-	if strings.Contains(a.texts(), "\x1b") {
-		t.Error("a control character is shown as it is")
-	}
 }

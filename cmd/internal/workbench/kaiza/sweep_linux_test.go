@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/testing/iofault"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -25,20 +24,20 @@ const defaultSweep = 181
 type disk struct {
 	name     string
 	errno    syscall.Errno
-	concerns func(c iofault.Call) bool
+	concerns func(c ioCall) bool
 	stays    bool // all later calls fail, too; otherwise only the n-th
 }
 
 var disks = []disk{
-	{"one error", syscall.EIO, func(iofault.Call) bool { return true }, false},
-	{"full from there on", syscall.ENOSPC, func(c iofault.Call) bool { return c.Grows }, true},
-	{"read-only from there on", syscall.EROFS, func(c iofault.Call) bool { return c.Changes }, true},
+	{"one error", syscall.EIO, func(ioCall) bool { return true }, false},
+	{"full from there on", syscall.ENOSPC, func(c ioCall) bool { return c.Grows }, true},
+	{"read-only from there on", syscall.EROFS, func(c ioCall) bool { return c.Changes }, true},
 }
 
 // fails returns the plan of a disk that fails at the n-th call.
-func (d disk) fails(n int) iofault.Plan {
+func (d disk) fails(n int) faultPlan {
 	seen := 0
-	return func(c iofault.Call) int {
+	return func(c ioCall) int {
 		if !d.concerns(c) {
 			return 0
 		}
@@ -70,7 +69,7 @@ type outcome struct {
 	answer        // answer of a tool
 	told   string // done, notDone or unknown
 	text   string
-	failed []iofault.Call
+	failed []ioCall
 }
 
 // Reported and actual results of an effect. An open effect is reserved in the trail but not completed.
@@ -96,7 +95,7 @@ func said(a answer) string {
 	return notDone
 }
 
-// sweep tests one effect with each disk: a server whose disk fails at one call after another. Each operation has a
+// sweep tests one effect with each disk: the disk of the server fails at one call after another. Each operation has a
 // number made of the failing call and the disk, so that their files are distinct.
 type sweep struct {
 	t     *testing.T
@@ -105,7 +104,7 @@ type sweep struct {
 	d     disk
 	plan  string
 	c     *stdio
-	f     *iofault.Injector
+	f     *injector
 	codes map[string][]string // codes that each tool declares
 
 	told   map[int]string
@@ -124,7 +123,7 @@ func (s *sweep) start() {
 	}
 	s.c = s.p.prepare(flags...)
 	if err := s.c.StartWith(func(cmd *exec.Cmd) (err error) {
-		s.f, err = iofault.Start(cmd, filepath.Dir(s.p.root), nil)
+		s.f, err = startFaulty(cmd, filepath.Dir(s.p.root), nil)
 		return err
 	}); err != nil {
 		s.t.Skipf("no filter of system calls can be installed here: %v", err)
@@ -217,9 +216,9 @@ func (s *sweep) point(call int) bool {
 func (s *sweep) perform(n int) (o outcome) {
 	s.t.Helper()
 	if s.e.call != nil {
-		s.f.Arm(s.d.fails(n % perDisk))
+		s.f.arm(s.d.fails(n % perDisk))
 		o.answer = s.e.call(s, n)
-		_, o.failed = s.f.Disarm()
+		_, o.failed = s.f.disarm()
 		o.told, o.text = said(o.answer), string(o.m.Bytes())
 		return o
 	}
@@ -227,13 +226,13 @@ func (s *sweep) perform(n int) (o outcome) {
 	cmd := exec.Command(binary, append(s.e.run(s, n), "--root", s.p.work, "--state", s.p.state, "--ledger", s.p.ledger, "--yes", "--json")...)
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
-	f, err := iofault.Start(cmd, filepath.Dir(s.p.root), s.d.fails(n%perDisk))
+	f, err := startFaulty(cmd, filepath.Dir(s.p.root), s.d.fails(n%perDisk))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	err = cmd.Wait()
 	f.Close()
-	_, o.failed = f.Disarm()
+	_, o.failed = f.disarm()
 	o.told, o.text = notDone, both.String()
 	if err == nil {
 		o.told = done
@@ -289,6 +288,9 @@ func (s *sweep) run() {
 		s.d = d
 		s.points, s.vague = 0, 0
 		for call := 1; s.point(call) && (!s.t.Failed() || s.points <= 400); call += step {
+		}
+		if s.points == 0 {
+			s.t.Errorf("%s, %s: no call failed", s.e.name, s.d.name)
 		}
 		s.t.Logf("%s, %s: %d fault points, in %d it could not be said what became of the effect", s.e.name, s.d.name, s.points, s.vague)
 	}

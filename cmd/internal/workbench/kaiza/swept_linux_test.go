@@ -58,17 +58,6 @@ var swept = []effect{
 		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/p%d/change.txt"`, n) },
 	},
 	{
-		name: "a file that a check follows", role: "WINDSURF", tool: "write_file",
-		flags: func(p *env) []string { return []string{"--policy", p.checks("true")} },
-		call: func(s *sweep, n int) answer {
-			return s.c.call("write_file", args{"path": fmt.Sprintf("src/c%d.txt", n), "content": "new\n", "plan_hash": s.plan})
-		},
-		stood: func(s *sweep, n int) string {
-			return between(s.holds(fmt.Sprintf("src/c%d.txt", n)), "nothing", "new\n")
-		},
-		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/c%d.txt"`, n) },
-	},
-	{
 		name: "a file that a check refuses", role: "WINDSURF", tool: "write_file",
 		flags: func(p *env) []string { return []string{"--policy", p.checks("test ! -e src/refuse")} },
 		setUp: func(s *sweep, n int) { s.p.write("src/refuse", "") },
@@ -144,17 +133,6 @@ var swept = []effect{
 		},
 	},
 	{
-		name: "a moved file", role: "WINDSURF", tool: "move_file",
-		setUp: func(s *sweep, n int) { s.p.write(fmt.Sprintf("src/m%d.txt", n), "old\n") },
-		call: func(s *sweep, n int) answer {
-			return s.c.call("move_file", args{"path": fmt.Sprintf("src/m%d.txt", n), "to": fmt.Sprintf("src/to/m%d.txt", n), "make_dirs": true, "plan_hash": s.plan})
-		},
-		stood: func(s *sweep, n int) string {
-			return between(s.holds(fmt.Sprintf("src/m%d.txt", n))+s.holds(fmt.Sprintf("src/to/m%d.txt", n)), "old\nnothing", "nothingold\n")
-		},
-		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/to/m%d.txt"`, n) },
-	},
-	{
 		name: "a deleted file", role: "WINDSURF", tool: "delete_file",
 		setUp: func(s *sweep, n int) { s.p.write(fmt.Sprintf("src/d%d.txt", n), "old\n") },
 		call: func(s *sweep, n int) answer {
@@ -164,33 +142,6 @@ var swept = []effect{
 			return between(s.holds(fmt.Sprintf("src/d%d.txt", n)), "old\n", "nothing")
 		},
 		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/d%d.txt"`, n) },
-	},
-	{
-		name: "a folder", role: "WINDSURF", tool: "make_dir",
-		call: func(s *sweep, n int) answer {
-			return s.c.call("make_dir", args{"path": fmt.Sprintf("src/k%d/deep", n), "plan_hash": s.plan})
-		},
-		stood: func(s *sweep, n int) string {
-			_, deep := os.Stat(s.p.file(fmt.Sprintf("src/k%d/deep", n)))
-			_, outer := os.Stat(s.p.file(fmt.Sprintf("src/k%d", n)))
-			return between(fmt.Sprint(deep == nil, outer == nil), "false false", "true true")
-		},
-		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/k%d/deep"`, n) },
-	},
-	{
-		name: "an executable bit", role: "WINDSURF", tool: "set_executable",
-		setUp: func(s *sweep, n int) { s.p.write(fmt.Sprintf("src/x%d.sh", n), "old\n") },
-		call: func(s *sweep, n int) answer {
-			return s.c.call("set_executable", args{"path": fmt.Sprintf("src/x%d.sh", n), "executable": true, "plan_hash": s.plan})
-		},
-		stood: func(s *sweep, n int) string {
-			info, err := os.Stat(s.p.file(fmt.Sprintf("src/x%d.sh", n)))
-			if err != nil {
-				return err.Error()
-			}
-			return between(info.Mode().String(), "-rw-------", "-rwx------")
-		},
-		mark: func(_ *sweep, n int) string { return fmt.Sprintf(`"src/x%d.sh"`, n) },
 	},
 	{
 		name: "an undo", role: "WINDSURF", tool: "workbench undo",
@@ -237,7 +188,14 @@ var swept = []effect{
 	{
 		name: "an unlock", role: "WINDSURF", tool: "workbench unlock",
 		setUp: func(s *sweep, n int) { s.marks[n] = s.c.breakRule(s.plan) },
-		run:   func(*sweep, int) []string { return []string{"workbench", "unlock"} },
+		run: func(s *sweep, _ int) []string {
+			for _, name := range s.p.lockFiles() {
+				if session, ok := strings.CutSuffix(filepath.Base(name), ".json"); ok {
+					return []string{"workbench", "unlock", session}
+				}
+			}
+			return []string{"workbench", "unlock", "none"}
+		},
 		stood: func(s *sweep, n int) string {
 			if s.found[n] == "" {
 				s.p.eventually("the server works again", func() bool { return s.c.call("session_status", args{}).code() == "" })

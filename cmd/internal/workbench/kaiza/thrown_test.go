@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/limits"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -92,7 +93,7 @@ func TestK7ACauseIsSafeAndBounded(t *testing.T) {
 			t.Errorf("%s: %d bytes, which are JSON: %v", kind, len(a.m.Bytes()), json.Valid(a.m.Bytes()))
 		}
 		message, _ := cause.Path("message").Str()
-		if human, _ := a.system().Path("human_message").Str(); len(message) > candor.MaxCause || len(human) > candor.MaxMessage {
+		if human, _ := a.system().Path("human_message").Str(); len(message) > limits.Cause || len(human) > limits.Message {
 			t.Errorf("%s: the cause has %d bytes and the message %d", kind, len(message), len(human))
 		}
 	}

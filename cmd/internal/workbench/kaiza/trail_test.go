@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/candor-mcp/candor/internal/mcpclient"
 	"github.com/candor-mcp/candor/internal/testing/systrace"
 	"github.com/candor-mcp/candor/ledger"
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // kinds returns the kinds of entries of each call, in the order in which the calls began.
@@ -93,7 +93,7 @@ func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
 	}
 	s.Start()
 	s.begin("WINDSURF")
-	for i := range 10 {
+	for i := range 3 {
 		s.call("read_file", args{"path": "src/hello.txt"}).fine()
 		s.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
 		s.call("read_file", args{"path": i}).is("INVALID_INPUT_TYPE")
@@ -126,8 +126,8 @@ func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
 		}
 		answered, last = answered+1, i
 	}
-	if answered != 51 {
-		t.Errorf("%d answers are in the trace, and 51 were sent", answered)
+	if answered != 16 {
+		t.Errorf("%d answers are in the trace, and 16 were sent", answered)
 	}
 }
 
@@ -183,19 +183,19 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	for harm, c := range map[string]struct {
 		do    func(lines [][]byte) [][]byte
 		seq   uint64
-		kinds []ledgerverify.Kind
+		kinds []string
 	}{
 		"edit": {func(l [][]byte) [][]byte {
 			l[at] = bytes.Replace(l[at], []byte(`read_file`), []byte(`read_fine`), 1)
 			return l
-		}, at + 1, []ledgerverify.Kind{ledgerverify.KindBadHash}},
-		"deletion":   {func(l [][]byte) [][]byte { return slices.Delete(l, at, at+1) }, at + 1, []ledgerverify.Kind{ledgerverify.KindWrongSeq, ledgerverify.KindBrokenLink}},
-		"insertion":  {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[3]) }, 4, []ledgerverify.Kind{ledgerverify.KindDuplicate}},
-		"forgery":    {func(l [][]byte) [][]byte { return slices.Insert(l, at, forged(l[at])) }, at + 1, []ledgerverify.Kind{ledgerverify.KindDuplicate}},
-		"repetition": {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[at-1]) }, at, []ledgerverify.Kind{ledgerverify.KindDuplicate}},
-		"reorder":    {func(l [][]byte) [][]byte { l[at], l[at+1] = l[at+1], l[at]; return l }, at + 1, []ledgerverify.Kind{ledgerverify.KindWrongSeq, ledgerverify.KindBrokenLink}},
-		"cut tail":   {func(l [][]byte) [][]byte { return l[:at] }, at + 1, []ledgerverify.Kind{ledgerverify.KindTruncated}},
-		"cut call":   {func(l [][]byte) [][]byte { return l[:len(l)-2] }, 0, []ledgerverify.Kind{ledgerverify.KindTruncated}}, // the last call, including the closing line
+		}, at + 1, []string{"bad-hash"}},
+		"deletion":   {func(l [][]byte) [][]byte { return slices.Delete(l, at, at+1) }, at + 1, []string{"wrong-seq", "broken-link"}},
+		"insertion":  {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[3]) }, 4, []string{"duplicate"}},
+		"forgery":    {func(l [][]byte) [][]byte { return slices.Insert(l, at, forged(l[at])) }, at + 1, []string{"duplicate"}},
+		"repetition": {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[at-1]) }, at, []string{"duplicate"}},
+		"reorder":    {func(l [][]byte) [][]byte { l[at], l[at+1] = l[at+1], l[at]; return l }, at + 1, []string{"wrong-seq", "broken-link"}},
+		"cut tail":   {func(l [][]byte) [][]byte { return l[:at] }, at + 1, []string{"truncated"}},
+		"cut call":   {func(l [][]byte) [][]byte { return l[:len(l)-2] }, 0, []string{"truncated"}}, // the last call, including the closing line
 	} {
 		t.Run(harm, func(t *testing.T) {
 			t.Parallel()
@@ -227,35 +227,6 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 				t.Errorf("found is %s, not one of %v at %d", h, c.kinds, want)
 			}
 		})
-	}
-}
-
-// TestK16RemovedTailOfAKilledServerIsFound removes the last lines of a killed server: it did not sign them, but the next
-// server recorded them.
-func TestK16RemovedTailOfAKilledServerIsFound(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	s := p.executor()
-	s.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
-	killed := p.trailFile()
-	s.Kill()
-	p.executor().End()
-	p.verify()
-	data, err := os.ReadFile(killed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(bytes.TrimRight(data, "\x00\n"), []byte("\n"))
-	if err := os.WriteFile(killed, bytes.Join(lines[:len(lines)-1], nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, code := p.candor("ledger", "verify", p.ledgerDir(), "--json")
-	var report ledgerverify.Report
-	if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Damage) == 0 {
-		t.Fatalf("%d %v %s", code, err, out)
-	}
-	if h := report.Damage[0]; h.Kind != ledgerverify.KindTruncated || h.Seq != uint64(len(lines)) {
-		t.Errorf("found is %s, not that entry %d is gone", h, len(lines))
 	}
 }
 
@@ -376,15 +347,11 @@ func (s *stdio) ownsAChain() {
 // server does.
 func (s *stdio) flood(n int, params func(i int) string) (answers []answer) {
 	const some = 16
-	sent := make(chan (<-chan wire.Message), some)
+	sent := make(chan (<-chan mcpclient.Answer), some)
 	go func() { // concurrently with reading, to avoid a deadlock
 		defer close(sent)
 		for i := range n {
-			arriving, err := s.Send("tools/call", params(i))
-			if err != nil {
-				return // the server was killed
-			}
-			sent <- arriving
+			sent <- s.Send("tools/call", params(i))
 		}
 	}()
 	for arriving := range sent {

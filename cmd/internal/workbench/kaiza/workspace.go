@@ -3,6 +3,8 @@ package kaiza
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/candor-mcp/candor"
@@ -18,13 +20,10 @@ type openWorkspace struct {
 	state  *os.Root // state folder of this workspace
 	plans  *plan.Store
 
-	session string // "" for the operator
+	session *workbench.Session // nil for the operator
 
-	mu        sync.Mutex
-	lock      *Lock    // guarded by mu; nil if unlocked
-	inherited []string // guarded by mu; sessions whose locks were inherited
-	// unsaved, guarded by mu, is true if lock could not be written to disk.
-	unsaved bool
+	mu      sync.Mutex
+	unsaved *Lock // guarded by mu; a lock that could not be written to disk
 }
 
 // stateOf returns the folder of a workspace in the state folder.
@@ -37,10 +36,7 @@ func (k *System) workspaceOf(s *workbench.Session) (*openWorkspace, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err = d.inheritLocks(s.Role); err != nil {
-			return nil, errors.Join(err, d.Close())
-		}
-		d.session = s.ID
+		d.session = s
 		return d, nil
 	})
 	if err != nil {
@@ -59,7 +55,7 @@ func (k *System) open(root string) (*openWorkspace, error) {
 	if !inside(k.o.Root, folder.Root()) {
 		return nil, errors.Join(outsideRoot(), folder.Close())
 	}
-	if err := k.guarded(folder.Root()); err != nil {
+	if err := k.hidden(folder.Root()); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
 	state, err := k.o.State.Folder(stateOf(folder.Root()))
@@ -69,6 +65,21 @@ func (k *System) open(root string) (*openWorkspace, error) {
 	d := &openWorkspace{folder: folder, state: state}
 	d.plans, _ = k.planStore(d, "", note{})
 	return d, nil
+}
+
+// hidden refuses a workspace in a hidden folder below the root, such as .git or .vscode: reports do not need a plan, so a
+// session there could write files that sessions of the enclosing workspace may not. The root itself is the operator's
+// choice.
+func (k *System) hidden(root string) error {
+	rel, _ := filepath.Rel(k.o.Root, root) // it is inside
+	for segment := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if strings.HasPrefix(segment, ".") && segment != "." {
+			return candor.New(kaizacode.BootstrapFailure, "A workspace may not be in the hidden folder "+segment+".",
+				candor.WithSuggestion("Choose the folder of the project as the workspace, or have the operator start the server with this folder as --root."),
+				candor.WithDetails(map[string]any{"reason": "hidden_folder", "folder": segment}))
+		}
+	}
+	return nil
 }
 
 // notSetUp returns SESSION_INITIALIZATION_FAILED for an error in the server's state.
@@ -83,7 +94,7 @@ func (d *openWorkspace) Close() error { return errors.Join(d.folder.Close(), d.s
 func (d *openWorkspace) Pinned() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.unsaved
+	return d.unsaved != nil
 }
 
 // at returns the workspace of a call and checks that its folder was not replaced.
@@ -95,10 +106,10 @@ func (k *System) at(c *workbench.Call) (*openWorkspace, error) {
 	return d, d.folder.StillThere()
 }
 
-// planStore returns the plans of a workspace for one call, whose id names the journals, and the files that the plans are
-// written to.
+// planStore returns the plans of a workspace and the files that they are written to. The id of the call names the
+// journals.
 func (k *System) planStore(d *openWorkspace, call string, about note) (*plan.Store, *planFiles) {
-	files := &planFiles{d: d, call: call, note: about}
+	files := &planFiles{k: k, d: d, call: call, note: about}
 	return plan.NewStore(files, k.approvals, plan.RootDigest(d.folder.Root())), files
 }
 

@@ -3,7 +3,6 @@ package kaiza
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"unicode"
 
 	"github.com/candor-mcp/candor"
@@ -17,12 +16,12 @@ type writeArgs struct {
 	Path         string  `json:"path"`
 	Content      *string `json:"content"`
 	Patch        *string `json:"patch"`
-	Encoding     string  `json:"encoding"`
 	PreviousHash string  `json:"previous_hash"`
 	Plan         string  `json:"plan_hash"`
 	MakeDirs     bool    `json:"make_dirs"`
-	Executable   *bool   `json:"executable"`
 }
+
+const previousProperty = `"previous_hash":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The hash that read_file returned. Needed to replace or delete a file."}`
 
 const planProperty = `"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$","description":"The hash of an approved plan that covers the file. Not needed below docs/reports/."}`
 
@@ -34,22 +33,39 @@ var changeCodes = append([]candor.Code{
 	kaizacode.PolicyViolation, kaizacode.RustPolicyViolation, kaizacode.PreflightFailed,
 }, pathCodes...)
 
-func (k *System) writeFile() workbench.Tool {
-	return workbench.Tool{
-		Name: "write_file", Title: "Write a file", Destructive: true, Idempotent: true,
-		About: "Create a file, or replace one whose hash you give as previous_hash, within an approved plan. " +
-			"Below docs/reports/ no plan is needed, and a report written there unlocks a locked session.",
-		Input: `{` + pathProperty + `,
+func (k *System) changeTools() []workbench.Tool {
+	return []workbench.Tool{
+		{
+			Name: "write_file", Title: "Write a file", Destructive: true, Idempotent: true,
+			About: "Create a file, or replace one whose hash you give as previous_hash, within an approved plan. " +
+				"Below docs/reports/ no plan is needed, and a report written there unlocks a locked session.",
+			Input: `{` + pathProperty + `,
 "content":{"type":"string","maxLength":8388608,"description":"The whole new content. Give this or patch."},
 "patch":{"type":"string","maxLength":1048576,"description":"A unified diff against the current content. Give this or content."},
-"encoding":{"type":"string","enum":["utf-8","base64"],"description":"How content is given. Default utf-8."},
-"previous_hash":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The hash that read_file returned. Needed to replace a file."},
-` + planProperty + `,
-"make_dirs":{"type":"boolean","description":"Make missing folders on the way."},
-"executable":{"type":"boolean","description":"Set or clear the executable bit. Without it a file keeps its mode."}}`,
-		Required: []string{"path"},
-		Codes:    changeCodes,
-		Run:      workbench.Handle(k.write),
+	` + previousProperty + `,
+	` + planProperty + `,
+"make_dirs":{"type":"boolean","description":"Make missing folders on the way."}}`,
+			Required: []string{"path"},
+			Codes:    changeCodes,
+			Run:      workbench.Handle(k.write),
+		},
+		{
+			Name: "delete_file", Title: "Delete a file", Destructive: true,
+			About:    "Delete a file whose hash you give as previous_hash, within an approved plan.",
+			Input:    `{` + pathProperty + `,` + previousProperty + `,` + planProperty + `}`,
+			Required: []string{"path", "previous_hash", "plan_hash"},
+			Codes:    changeCodes,
+			Run:      workbench.Handle(k.delete),
+		},
+		{
+			Name: "apply_patch", Title: "Apply a patch", Destructive: true,
+			About: "Apply a unified diff that changes, creates or removes files, all of them or none, within an approved plan.",
+			Input: `{"patch":{"type":"string","minLength":1,"maxLength":1048576,"description":"A unified diff with paths relative to the workspace."},
+	` + planProperty + `}`,
+			Required: []string{"patch", "plan_hash"},
+			Codes:    changeCodes,
+			Run:      workbench.Handle(k.patch),
+		},
 	}
 }
 
@@ -69,22 +85,50 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	after, err := in.after(before)
+	var after []byte
+	if in.Patch != nil {
+		after, err = patched(*in.Patch, before)
+	} else {
+		after = []byte(*in.Content)
+	}
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	if ch.report && !saysSomething(after) {
+	if ch.report && !bytes.ContainsFunc(after, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return workbench.Reply{}, wrongValue("/content", "a report must say something")
 	}
 	if ch.report && before != nil && bytes.Equal(before.Content, after) && d.locked() != nil {
 		return workbench.Reply{}, wrongValue("/content", "this report was there before; say what has happened since")
 	}
-	if ch.report && in.Executable != nil && *in.Executable {
-		return workbench.Reply{}, wrongValue("/executable", "a report is not executable")
-	}
-	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report, Mode: modeWith(before, in.Executable)}}
+	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report}}
 	done, err := k.finish(ctx, c, d, ch)
-	return done, orMakeDirs(err, ch.files[0].MakeDirs)
+	if candor.CodeOf(err) == kaizacode.PathNotFound && !ch.files[0].MakeDirs {
+		err = candor.From(err).With(candor.WithSuggestion("Give make_dirs: true to have the missing folders made, or choose a folder that exists."))
+	}
+	return done, err
+}
+
+type deleteArgs struct {
+	Path         string `json:"path"`
+	PreviousHash string `json:"previous_hash"`
+	Plan         string `json:"plan_hash"`
+}
+
+func (k *System) delete(ctx context.Context, c *workbench.Call, in deleteArgs) (workbench.Reply, error) {
+	d, p, err := k.named(c, in.Path)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	ch := &change{plan: in.Plan}
+	if err := k.needsPlan(d, ch); err != nil {
+		return workbench.Reply{}, err
+	}
+	before, err := current(d, p, in.PreviousHash, true)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	ch.files = []workspace.Change{{Path: p, Before: before, Delete: true}}
+	return k.finish(ctx, c, d, ch)
 }
 
 // finish applies a change and returns the reply.
@@ -93,7 +137,7 @@ func (k *System) finish(ctx context.Context, c *workbench.Call, d *openWorkspace
 	if err := k.apply(ctx, c, d, ch); err != nil {
 		return workbench.Reply{}, err
 	}
-	out := map[string]any{"files": ch.summary(), "checks": ch.checkNames()}
+	out := map[string]any{"files": changed(ch.files), "checks": ch.checkNames()}
 	if ch.plan != "" {
 		out["plan_hash"] = ch.plan
 	}
@@ -105,11 +149,6 @@ func (k *System) finish(ctx context.Context, c *workbench.Call, d *openWorkspace
 		}
 	}
 	return reply(out)
-}
-
-// saysSomething reports whether a text has at least one letter or digit.
-func saysSomething(content []byte) bool {
-	return bytes.ContainsFunc(content, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 // needsPlan resolves an abbreviated plan hash, so that the trail and the envelope have the full hash.
@@ -155,21 +194,6 @@ func current(d *openWorkspace, p workspace.Path, previous string, patching bool)
 	return &file, nil
 }
 
-// after returns the new content.
-func (in *writeArgs) after(before *workspace.File) ([]byte, error) {
-	switch {
-	case in.Patch != nil:
-		return patched(*in.Patch, before)
-	case in.Encoding == "base64":
-		content, err := base64.StdEncoding.DecodeString(*in.Content)
-		if err != nil {
-			return nil, wrongValue("/content", "not valid base64")
-		}
-		return content, nil
-	}
-	return []byte(*in.Content), nil
-}
-
 // patched applies a patch of exactly one file and ignores its name in the patch.
 func patched(text string, before *workspace.File) ([]byte, error) {
 	file, err := patch.ParseOne([]byte(text))
@@ -189,18 +213,6 @@ func wrongValue(path, message string) *candor.Error {
 type patchArgs struct {
 	Patch string `json:"patch"`
 	Plan  string `json:"plan_hash"`
-}
-
-func (k *System) applyPatch() workbench.Tool {
-	return workbench.Tool{
-		Name: "apply_patch", Title: "Apply a patch", Destructive: true,
-		About: "Apply a unified diff that changes, creates or removes files, all of them or none, within an approved plan.",
-		Input: `{"patch":{"type":"string","minLength":1,"maxLength":1048576,"description":"A unified diff with paths relative to the workspace."},
-` + planProperty + `}`,
-		Required: []string{"patch", "plan_hash"},
-		Codes:    changeCodes,
-		Run:      workbench.Handle(k.patch),
-	}
 }
 
 func (k *System) patch(ctx context.Context, c *workbench.Call, in patchArgs) (workbench.Reply, error) {

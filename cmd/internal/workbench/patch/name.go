@@ -3,7 +3,6 @@ package patch
 import (
 	"strconv"
 	"strings"
-	"time"
 )
 
 // nowhere is the name that a diff uses for a file that does not exist.
@@ -14,9 +13,8 @@ type header struct {
 	line     int // the first line, for messages
 	git      string
 	old, new string
-	created  bool // stated by a mode line, or by the time stamp of a missing file
+	created  bool // stated by a mode line
 	deleted  bool
-	anyName  bool
 }
 
 // name parses the name after "--- " or "+++ ". ok is false if the name is missing or malformed.
@@ -34,26 +32,10 @@ func name(text string) (name string, ok bool) {
 	return name, name != ""
 }
 
-// epoch reports whether a name is followed by the time with which diff -N marks a file that does not exist.
-func epoch(text string) bool {
-	_, stamp, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\t")
-	at, err := time.Parse("2006-01-02 15:04:05.999999999 -0700", stamp)
-	return err == nil && at.Equal(time.Unix(0, 0))
-}
-
 // names parses the two names in the line "diff --git a/NAME b/NAME", the only line that names an empty file. ok is false
 // if the two differ or cannot be separated.
 func names(text string) (first, second string, ok bool) {
 	text = strings.TrimSuffix(text, "\n")
-	if strings.HasPrefix(text, `"`) {
-		quoted, err := strconv.QuotedPrefix(text)
-		if err != nil || !strings.HasPrefix(text[len(quoted):], " ") {
-			return "", "", false
-		}
-		first, _ = name(quoted)
-		second, _ = name(text[len(quoted)+1:])
-		return first, second, first != "" && second != ""
-	}
 	half := len(text) / 2 // both names are equally long: the same name, with equally long prefixes
 	if len(text) < 3 || len(text)%2 == 0 || text[half] != ' ' {
 		return "", "", false
@@ -93,9 +75,6 @@ func (h *header) file() (File, error) {
 	if h.old == "" && first != second {
 		return File{}, invalid(h.line, adviceName, "the names of the file differ")
 	}
-	if h.git == "" {
-		first, second = sameButForCopy(first, second)
-	}
 	f := File{Old: first, New: second, Kind: Change}
 	switch {
 	case first == nowhere && second == nowhere:
@@ -105,46 +84,17 @@ func (h *header) file() (File, error) {
 	case second == nowhere, h.deleted:
 		f.New, f.Kind = "", Delete
 	}
-	return f, h.check(first, second, f)
-}
-
-// copySuffixes mark the copy that people and editors make of a file before they change it; newSuffixes mark the copy
-// that they change.
-var (
-	copySuffixes = []string{".orig", ".old", ".bak", "~"}
-	newSuffixes  = []string{".new"}
-)
-
-// sameButForCopy returns the name of the file twice if one of the names is that of a copy, as in diff -u x.orig x.
-func sameButForCopy(first, second string) (string, string) {
-	for _, suffix := range copySuffixes {
-		if first == second+suffix {
-			return second, second
-		}
+	switch {
+	case f.Name() == "" || f.Name() == nowhere:
+		return File{}, invalid(h.line, adviceName, "the file has no name")
+	case h.created && second == nowhere, h.deleted && first == nowhere, h.created && h.deleted:
+		return File{}, invalid(h.line, adviceName, "the header says that the file is created, and that it is deleted")
 	}
-	for _, suffix := range newSuffixes {
-		if second == first+suffix {
-			return first, first
-		}
-	}
-	return first, second
+	return f, nil
 }
 
 // prefixed reports whether the names in a line "diff --git" have the usual prefixes.
 func prefixed(git string) bool {
 	git = strings.TrimPrefix(git, `"`)
 	return strings.HasPrefix(git, "a/") && (strings.Contains(git, " b/") || strings.Contains(git, ` "b/`))
-}
-
-// check refuses names that contradict each other or the other lines of the header.
-func (h *header) check(first, second string, f File) error {
-	switch {
-	case f.Name() == "" || f.Name() == nowhere:
-		return invalid(h.line, adviceName, "the file has no name")
-	case h.created && second == nowhere, h.deleted && first == nowhere, h.created && h.deleted:
-		return invalid(h.line, adviceName, "the header says that the file is created, and that it is deleted")
-	case first != second && first != nowhere && second != nowhere && !h.anyName:
-		return invalid(h.line, adviceName, "the two names differ, and a patch cannot rename a file here")
-	}
-	return nil
 }

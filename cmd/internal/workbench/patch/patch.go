@@ -38,15 +38,12 @@ const (
 // File is the change of one file by a patch. The zero value changes nothing.
 type File struct {
 	// Old and New are the names in the patch, without the prefixes a/ and b/ if it has both; "" for /dev/null. They are
-	// not validated, except that at least one is not empty and that a [Change] has the same name twice.
+	// not validated, except that at least one is not empty.
 	Old, New       string
 	Kind           Kind
 	Added, Removed int // lines
 
 	hunks []*gitdiff.TextFragment
-	// crlf is true if every line of the patch, including its headers, ended in CR LF. Apply then uses the line ends of
-	// the file.
-	crlf bool
 	// ends is true if the new file does not end in a line end. The last hunk must then reach the end of the file.
 	ends bool
 }
@@ -61,15 +58,19 @@ func (f File) Name() string {
 
 // Parse reads a plain or git diff of at least one file. The error is PATCH_INVALID and names the line; its suggestion
 // covers the common mistakes. Parse does not modify or keep text.
-//
-// If the two names of a file differ only because one is that of a copy, as in diff -u x.orig x, the file itself is patched.
-// A patch whose lines all end in CR LF, including its headers, was converted in transit; it is applied with the line ends of
-// the file.
-func Parse(text []byte) ([]File, error) { return parse(text, false) }
+func Parse(text []byte) ([]File, error) {
+	files, err := parse(text)
+	for _, f := range files {
+		if f.Kind == Change && f.Old != f.New {
+			return nil, invalid(0, adviceName, "the two names %q and %q differ, and a patch cannot rename a file here", f.Old, f.New)
+		}
+	}
+	return files, err
+}
 
 // ParseOne reads a patch that changes exactly one file. The two names of the file may differ.
 func ParseOne(text []byte) (File, error) {
-	files, err := parse(text, true)
+	files, err := parse(text)
 	if err != nil {
 		return File{}, err
 	}
@@ -80,31 +81,19 @@ func ParseOne(text []byte) (File, error) {
 	return files[0], nil
 }
 
-func parse(text []byte, anyName bool) ([]File, error) {
+func parse(text []byte) ([]File, error) {
 	if len(text) > MaxBytes {
-		return nil, invalid(0, "Split the change into several smaller patches.", "it is larger than %d KiB", MaxBytes>>10)
+		return nil, invalid(0, adviceSplit, "it is larger than %d KiB", MaxBytes>>10)
 	}
 	if err := foreign(text); err != nil {
 		return nil, err
 	}
-	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
-		end := "\n"
-		if bytes.Contains(text, []byte("\r\n")) && bytes.Count(text, []byte("\r\n")) == bytes.Count(text, []byte("\n")) {
-			end = "\r\n"
-		}
-		text = append(bytes.Clone(text), end...) // a file without a final line end is marked explicitly, see the scanner
-	}
-	crlf := bytes.Count(text, []byte("\r\n")) == bytes.Count(text, []byte("\n"))
-	if crlf {
-		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(bytes.Clone(text), '\n') // a file without a final line end is marked explicitly, see the scanner
 	}
 	s := newScanner(string(text))
-	s.anyName = anyName
 	if err := s.scan(); err != nil {
 		return nil, err
-	}
-	for i := range s.files {
-		s.files[i].crlf = crlf
 	}
 	return s.files, nil
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
-
-	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // scanner splits a patch into files and hunks, and refuses lines that the library would ignore.
@@ -16,8 +14,6 @@ type scanner struct {
 	hunks int
 	files []File
 	seen  map[string]bool
-	// anyName accepts two different names of a changed file, because the caller knows the file.
-	anyName bool
 }
 
 func newScanner(text string) *scanner {
@@ -67,7 +63,7 @@ func (s *scanner) between() error {
 	case len(s.files) == 0, line == "\n", line == "\r\n":
 		return nil
 	case strings.HasPrefix(line, "```"):
-		return invalid(s.at+1, "Send the text between the Markdown fences, without the fences.", "there is a Markdown fence in it")
+		return invalid(s.at+1, adviceFences, "there is a Markdown fence in it")
 	case strings.ContainsRune("+- \\", rune(line[0])):
 		return invalid(s.at+1, adviceCounts, "there are more lines than the header of hunk %d counts", s.hunks)
 	case strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "Index: "), strings.HasPrefix(line, "===="):
@@ -78,7 +74,7 @@ func (s *scanner) between() error {
 
 func (s *scanner) file() error {
 	if len(s.files) == MaxFiles {
-		return invalid(s.at+1, "Split the change into several smaller patches.", "it changes more than %d files", MaxFiles)
+		return invalid(s.at+1, adviceSplit, "it changes more than %d files", MaxFiles)
 	}
 	h, err := s.header()
 	if err != nil {
@@ -101,7 +97,7 @@ func (s *scanner) file() error {
 
 // header reads the lines before the first hunk of a file.
 func (s *scanner) header() (*header, error) {
-	h := &header{line: s.at + 1, anyName: s.anyName}
+	h := &header{line: s.at + 1}
 	if s.begins("diff --git ") {
 		h.git = s.peek(0)[len("diff --git "):]
 		for s.at++; s.peek(0) != "" && !s.begins("--- ") && !s.begins("@@") && !s.begins("diff ") && !s.begins("\n"); s.at++ {
@@ -122,41 +118,30 @@ func (s *scanner) header() (*header, error) {
 	if h.new, okNew = name(fresh); !okOld || !okNew || fresh == s.peek(1) {
 		return nil, invalid(s.at+1, adviceName, "the names of the file cannot be read")
 	}
-	h.created, h.deleted = h.created || epoch(old), h.deleted || epoch(fresh)
 	s.at += 2
 	return h, nil
 }
 
 // extended parses a line that git writes between "diff --git" and the names.
 func (h *header) extended(line string, at int) error {
-	word := func(prefix string) bool { return strings.HasPrefix(line, prefix) }
 	mode := ""
 	if fields := strings.Fields(line); len(fields) > 2 {
 		mode = fields[len(fields)-1]
 	}
-	switch {
+	switch r := find(line, gitLines); {
 	case strings.HasSuffix(line, "\r\n"):
 		return invalid(at, adviceCRLF, "its own lines end in CR LF")
-	case word("rename "), word("similarity index "), word("dissimilarity index "):
-		return invalid(at, "Rename the file with move_file, then patch it under its new name; or create the new file and delete the old one in one patch.", "a patch cannot rename a file here")
-	case word("copy "):
-		return invalid(at, "Create the new file with its whole content.", "a patch cannot copy a file here")
-	case word("GIT binary patch"), word("Binary files "):
-		return invalid(at, adviceText, "a patch cannot change a binary file here")
-	case mode == "120000":
-		return invalid(at, adviceText, "a patch cannot change a symbolic link here")
-	case mode == "160000":
-		return invalid(at, adviceText, "a patch cannot change a submodule here")
-	case word("old mode "), word("new mode "):
-		return invalid(at, "Leave out the lines with modes, and use set_executable for the executable bit.", "a patch cannot set the mode of a file here")
-	case word("new file mode ") && mode != "100644":
-		return invalid(at, "Give the new file the mode 100644, and use set_executable for the executable bit.", "a patch cannot set the mode of a file here")
-	case word("new file mode "):
+	case r != nil:
+		return invalid(at, r.advice, "%s", r.message)
+	case mode == "120000", mode == "160000":
+		return invalid(at, adviceText, "a patch cannot change a symbolic link or a submodule here")
+	case strings.HasPrefix(line, "new file mode ") && mode != "100644":
+		return invalid(at, "Give the new file the mode 100644.", "a patch cannot set the mode of a file here")
+	case strings.HasPrefix(line, "new file mode "):
 		h.created = true
-	case word("deleted file mode "):
+	case strings.HasPrefix(line, "deleted file mode "):
 		h.deleted = true
-	case word("index "):
-	default:
+	case !strings.HasPrefix(line, "index "):
 		return invalid(at, adviceFormat, "not a git header line")
 	}
 	return nil
@@ -164,24 +149,84 @@ func (h *header) extended(line string, at int) error {
 
 // body reads the hunks of a file.
 func (s *scanner) body(h *header, f *File) error {
-	start, b := s.at, body{file: f}
-	for s.begins("@@") {
-		if s.hunks++; s.hunks > MaxHunks {
-			return invalid(s.at+1, "Split the change into several smaller patches.", "it has more than %d hunks", MaxHunks)
-		}
-		b.number++
-		if err := s.hunk(&b); err != nil {
-			return err
-		}
-	}
-	if b.number == 0 {
+	if !s.begins("@@") {
 		return s.bodyless(h, f)
 	}
-	parsed, _, err := gitdiff.Parse(strings.NewReader("--- x\n+++ x\n" + strings.Join(s.lines[start:s.at], "")))
-	if err != nil || len(parsed) != 1 || len(parsed[0].TextFragments) != b.number {
-		return invalid(start+1, adviceFormat, "the hunks cannot be read")
+	hunks, err := s.parse()
+	if err != nil {
+		return err
 	}
-	f.hunks, f.ends = parsed[0].TextFragments, b.newEnds
+	var next int64               // the first old line after the previous hunk
+	var oldEnds, newEnds bool    // no further line may follow on this side
+	for i, hunk := range hunks { // s.at is at its header
+		if err := s.check(f.Kind, i+1, hunk, next); err != nil {
+			return err
+		}
+		next = hunk.OldPosition + hunk.OldLines
+		f.Added, f.Removed = f.Added+int(hunk.LinesAdded), f.Removed+int(hunk.LinesDeleted)
+		s.at++
+		for _, line := range hunk.Lines {
+			if line.Old() && oldEnds || line.New() && newEnds || s.begins(`\`) { // the library ignores a second mark
+				return invalid(s.at+1, adviceCounts, "lines follow in hunk %d on one that is said to end the file", i+1)
+			}
+			s.at++
+			if line.NoEOL() { // the next line of the patch says so
+				s.at++
+				oldEnds, newEnds = oldEnds || line.Old(), newEnds || line.New()
+			}
+		}
+	}
+	f.hunks, f.ends = hunks, newEnds
+	return nil
+}
+
+// parse returns the hunks that begin at the next line. The library checks their counts and the first character of each line.
+func (s *scanner) parse() ([]*gitdiff.TextFragment, error) {
+	end := s.at
+	for end < len(s.lines) && !strings.HasPrefix(s.lines[end], "diff ") { // other files of a plain diff are parsed too
+		end++
+	}
+	parsed, _, err := gitdiff.Parse(strings.NewReader("--- x\n+++ x\n" + strings.Join(s.lines[s.at:end], "")))
+	if len(parsed) > 0 && len(parsed[0].TextFragments) > 0 {
+		return parsed[0].TextFragments, nil // an error is that of a later file
+	}
+	line := 3
+	reason := "a header has no line numbers in the form -START,COUNT +START,COUNT"
+	if err != nil {
+		place, text, _ := strings.Cut(strings.TrimPrefix(err.Error(), "gitdiff: line "), ": ")
+		if at, err := strconv.Atoi(place); err == nil {
+			line = at
+		}
+		if !strings.HasPrefix(text, "invalid fragment header") { // those repeat it
+			reason = text
+		}
+	}
+	return nil, invalid(s.at+line-2, adviceHunk, "the hunks cannot be read: %s", reason)
+}
+
+// maxLine is the largest line number in the header of a hunk.
+const maxLine = 99_999_999
+
+// check checks what the library does not.
+func (s *scanner) check(kind Kind, number int, hunk *gitdiff.TextFragment, next int64) error {
+	first, start := s.at+1, hunk.OldPosition
+	s.hunks++
+	switch {
+	case s.hunks > MaxHunks:
+		return invalid(first, adviceSplit, "it has more than %d hunks", MaxHunks)
+	case strings.HasSuffix(s.peek(0), "\r\n"):
+		return invalid(first, adviceCRLF, "its own lines end in CR LF")
+	case min(start, hunk.NewPosition) < 0, max(start, hunk.NewPosition) > maxLine:
+		return invalid(first, adviceHeader, "the line numbers of hunk %d are out of range", number)
+	case hunk.OldLines > 0 && start == 0, number > 1 && start < next:
+		return invalid(first, "Put the hunks of a file in the order of its lines, and let none overlap.", "hunk %d begins at line %d, before the end of the previous hunk", number, start)
+	case hunk.OldLines == 0 && start > 0:
+		return invalid(first, "Give at least one line of context, so that the place can be checked.", "hunk %d inserts lines without any context", number)
+	case kind == Create && hunk.OldLines > 0:
+		return invalid(first, adviceName, "hunk %d creates a file, and has lines of an old one", number)
+	case kind == Delete && hunk.NewLines > 0:
+		return invalid(first, adviceName, "hunk %d deletes a file, and has lines of a new one", number)
+	}
 	return nil
 }
 
@@ -194,108 +239,4 @@ func (s *scanner) bodyless(h *header, f *File) error {
 		return invalid(h.line, adviceFormat, "the file is named, but nothing is changed in it")
 	}
 	return nil
-}
-
-// body is the state that is checked across all hunks of a file.
-type body struct {
-	file             *File
-	number           int  // number of the hunk, from 1
-	next             int  // the first old line after the previous hunk
-	oldEnds, newEnds bool // no further line may follow on this side
-}
-
-var hunkForm = lazyregexp.New(`^@@ -([0-9]{1,8})(?:,([0-9]{1,8}))? \+([0-9]{1,8})(?:,([0-9]{1,8}))? @@`)
-
-// hunk reads one hunk and counts its lines.
-func (s *scanner) hunk(b *body) error {
-	first := s.at + 1
-	parts := hunkForm.FindStringSubmatch(s.peek(0))
-	if parts == nil {
-		return invalid(first, adviceHeader, "the header of hunk %d has no line numbers in the form -START,COUNT +START,COUNT", b.number)
-	}
-	if strings.HasSuffix(s.peek(0), "\r\n") {
-		return invalid(first, adviceCRLF, "its own lines end in CR LF")
-	}
-	start, old, fresh := number(parts[1]), count(parts[2]), count(parts[4])
-	switch {
-	case old > 0 && start == 0, b.number > 1 && start < b.next:
-		return invalid(first, "Put the hunks of a file in the order of its lines, and let none overlap.", "hunk %d begins at line %d, before the end of the previous hunk", b.number, start)
-	case old == 0 && start > 0:
-		return invalid(first, "Give at least one line of context, so that the place can be checked.", "hunk %d inserts lines without any context", b.number)
-	case b.file.Kind == Create && old > 0:
-		return invalid(first, adviceName, "hunk %d creates a file, and has lines of an old one", b.number)
-	case b.file.Kind == Delete && fresh > 0:
-		return invalid(first, adviceName, "hunk %d deletes a file, and has lines of a new one", b.number)
-	}
-	b.next = start + old
-	added, removed := b.file.Added, b.file.Removed
-	for s.at++; old > 0 || fresh > 0; s.at++ {
-		if err := s.line(b, &old, &fresh); err != nil {
-			return err
-		}
-	}
-	if strings.HasPrefix(s.peek(0), `\ `) {
-		b.end(s.lines[s.at-1][0])
-		s.at++
-	}
-	if b.file.Added == added && b.file.Removed == removed {
-		return invalid(first, "Leave out hunks that change nothing.", "hunk %d changes nothing", b.number)
-	}
-	return nil
-}
-
-// line counts one line of a hunk.
-func (s *scanner) line(b *body, old, fresh *int) error {
-	text := s.peek(0)
-	if text == "" {
-		return invalid(s.at, adviceCounts, "hunk %d ends early: its header counts %d more old and %d more new lines", b.number, max(*old, 0), max(*fresh, 0))
-	}
-	op := text[0]
-	if op == '\n' {
-		op = ' ' // an editor has removed the blank of an empty line
-	}
-	switch op {
-	case '\\':
-		if s.peek(0)[1] != ' ' || len(text) < len(`\ No newline`) {
-			break
-		}
-		b.end(s.lines[s.at-1][0])
-		return nil
-	case '+':
-		*fresh--
-		b.file.Added++
-	case '-':
-		*old--
-		b.file.Removed++
-	case ' ':
-		*old--
-		*fresh--
-	}
-	switch {
-	case !strings.ContainsRune("+- \\", rune(op)), op == '\\':
-		return invalid(s.at+1, adviceCounts, "a line of hunk %d begins neither with a blank nor with a minus or a plus, and its header counts %d more old and %d more new lines", b.number, max(*old, 0), max(*fresh, 0))
-	case *old < 0, *fresh < 0:
-		return invalid(s.at+1, adviceCounts, "the header of hunk %d counts fewer lines than it has", b.number)
-	case op != '+' && b.oldEnds, op != '-' && b.newEnds:
-		return invalid(s.at+1, adviceCounts, "lines follow in hunk %d on one that is said to end the file", b.number)
-	}
-	return nil
-}
-
-// end records that a line is the last of its side, because it lacks a line end.
-func (b *body) end(op byte) {
-	b.oldEnds = b.oldEnds || op != '+'
-	b.newEnds = b.newEnds || op != '-'
-}
-
-func number(digits string) int {
-	n, _ := strconv.Atoi(digits) // the pattern admits digits only
-	return n
-}
-
-func count(digits string) int {
-	if digits == "" {
-		return 1
-	}
-	return number(digits)
 }

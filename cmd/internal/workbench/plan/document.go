@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // fence is the line before and after the front matter.
@@ -38,38 +36,38 @@ func (l *linter) document(content []byte) *Plan {
 }
 
 func (l *linter) tooLarge() {
-	l.fail(0, 0, ruleSize, fmt.Sprintf("the plan is larger than %d KiB", MaxContent>>10), "split it into several plans")
+	l.fail(0, 0, "size", fmt.Sprintf("the plan is larger than %d KiB", MaxContent>>10), "split it into several plans")
 }
 
 // plainText refuses bytes that are not text. Nothing else is checked then, because positions would be meaningless.
 func (l *linter) plainText(lines []string) bool {
 	for i, line := range lines {
 		if !utf8.ValidString(line) {
-			l.fail(i+1, 1, ruleText, "the line is not UTF-8", "save the plan as UTF-8 text")
+			l.fail(i+1, 1, "utf8", "the line is not UTF-8", "save the plan as UTF-8 text")
 		}
 		column := 0
 		for _, r := range line {
 			column++
 			if r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
-				l.fail(i+1, column, ruleControl, fmt.Sprintf("the line holds the control character U+%04X", r), "remove it")
+				l.fail(i+1, column, "control-character", fmt.Sprintf("the line holds the control character U+%04X", r), "remove it")
 				break
 			}
 		}
 	}
 	if strings.HasPrefix(lines[0], "\ufeff") {
-		l.fail(1, 1, ruleHidden, "the plan begins with a byte order mark", "save it as UTF-8 without one")
+		l.fail(1, 1, "hidden-character", "the plan begins with a byte order mark", "save it as UTF-8 without one")
 	}
-	return !l.failed
+	return len(l.issues) == 0
 }
 
 // split separates the front matter from the text. The first line of text has the number len(front)+3.
 func (l *linter) split(lines []string) (front, text []string, ok bool) {
 	if strings.HasPrefix(lines[0], headerStart) {
-		l.fail(1, 1, ruleHeader, "the plan begins with a header", "leave the first line out; the header is written when the plan is stored")
+		l.fail(1, 1, "header", "the plan begins with a header", "leave the first line out; the header is written when the plan is stored")
 		return nil, nil, false
 	}
 	if strings.TrimRight(lines[0], " \t") != fence {
-		l.fail(1, 1, ruleFront, "the plan does not begin with front matter", "begin with a line of three dashes, then title: and scope:, then three dashes again")
+		l.fail(1, 1, "front-matter", "the plan does not begin with front matter", "begin with a line of three dashes, then title: and scope:, then three dashes again")
 		return nil, nil, false
 	}
 	for i, line := range lines[1:] {
@@ -77,38 +75,19 @@ func (l *linter) split(lines []string) (front, text []string, ok bool) {
 			return lines[1 : i+1], lines[i+2:], true
 		}
 	}
-	l.fail(1, 1, ruleFront, "the front matter does not end", "close it with a line of three dashes")
+	l.fail(1, 1, "front-matter", "the front matter does not end", "close it with a line of three dashes")
 	return nil, nil, false
 }
-
-// placeholder matches words that mark unfinished text.
-var placeholder = lazyregexp.New(`\b(?:TO` + `DO|FIX` + `ME|TBD|X` + `XX)\b|(?i:lorem ipsum|<placeholder>)`)
-
-// maxDoubts limits the warnings of one kind, so that others can be reported too.
-const maxDoubts = 20
 
 // text checks the Markdown; first is the number of its first line.
 func (l *linter) text(lines []string, first int) {
 	if strings.TrimSpace(strings.Join(lines, "")) == "" {
-		l.fail(first, 1, ruleEmpty, "the plan has no text", "say below the front matter what is to be done, and why")
+		l.fail(first, 1, "empty-text", "the plan has no text", "say below the front matter what is to be done, and why")
 		return
 	}
-	placeholders, unseen := 0, 0
 	for i, line := range lines {
 		if strings.HasPrefix(strings.TrimSpace(line), headerStart) {
-			l.fail(first+i, 1, ruleHeader, "a line of the text looks like the header of a plan", "leave it out, or indent it as code behind another word")
-		}
-		if at := placeholder.Get().FindStringIndex(line); at != nil && placeholders < maxDoubts {
-			placeholders++
-			l.warn(first+i, column(line, at[0]), rulePlaceholder, "the line holds a placeholder", "replace it before the plan is approved")
-		}
-		if at := strings.IndexFunc(line, func(r rune) bool { return r != '\t' && hidden(r) }); at >= 0 && unseen < maxDoubts {
-			unseen++
-			r, _ := utf8.DecodeRuneInString(line[at:])
-			l.warn(first+i, column(line, at), ruleHidden, fmt.Sprintf("the line holds U+%04X, which a reader does not see", r), "remove it")
+			l.fail(first+i, 1, "header", "a line of the text looks like the header of a plan", "leave it out, or indent it as code behind another word")
 		}
 	}
 }
-
-// column returns the column of a byte offset in a line, in characters from 1.
-func column(line string, at int) int { return utf8.RuneCountInString(line[:at]) + 1 }

@@ -46,7 +46,7 @@ func fuzzOne(t *testing.T, content []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := plan.Review(io.Discard, nil, stored, []string{"a", "b/c"}, true, true); err != nil {
+	if err := plan.Review(io.Discard, stored); err != nil {
 		t.Fatal(err)
 	}
 }

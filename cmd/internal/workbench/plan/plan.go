@@ -38,17 +38,16 @@ type Plan struct {
 	globs []glob // in the order of Scope
 }
 
-// Parse parses a plan. It returns all issues, errors and warnings, in the order of the lines; if one of them is an
-// error, the plan is nil. Time and memory are bounded for any input: YAML beyond texts and lists of texts is refused
-// before it is parsed.
+// Parse parses a plan, or returns all issues in the order of the lines. Time and memory are bounded for any input: YAML
+// beyond texts and lists of texts is refused before it is parsed.
 func Parse(content []byte) (*Plan, []Issue) {
 	l := &linter{}
 	p := l.document(content)
-	l.sort()
-	if l.failed {
+	if len(l.issues) > 0 {
+		l.sort()
 		return nil, l.issues
 	}
-	return p, l.issues
+	return p, nil
 }
 
 // Covers reports whether the plan allows a change of this file. The path must be relative to the workspace, clean, and
@@ -57,41 +56,18 @@ func Parse(content []byte) (*Plan, []Issue) {
 // "src/**" covers everything below src, and so does the name of the folder, "src" or "src/". Files that editors and
 // shells act on, such as .vscode/tasks.json, are covered only by a scope that names the file or its folder.
 func (p *Plan) Covers(path string) bool {
-	segments, ok := coverable(path)
-	return ok && p != nil && slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(segments) && unnamed(segments, g.written) == "" })
-}
-
-// coverable returns the segments of a path. ok is false if no plan can cover the path.
-func coverable(path string) ([]string, bool) {
-	if path == "." || !fs.ValidPath(path) {
-		return nil, false
-	}
 	segments := strings.Split(path, "/")
-	return segments, !inFolder(segments) && !slices.ContainsFunc(segments, isVersionControl)
+	return p != nil && path != "." && fs.ValidPath(path) && !inFolder(segments) && Unprotected(path) &&
+		slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(path) && unnamed(segments, g.written) == "" })
 }
 
-// inFolder reports whether a path leads through a folder of plans, of the workspace or of one nested in it.
+// inFolder reports whether a path leads through a folder of plans, of the workspace or of one nested in it, in any
+// spelling.
 func inFolder(segments []string) bool {
-	for i := range segments {
-		if samePair(segments[i:], Folder) {
+	for i := 1; i < len(segments); i++ {
+		if folded(segments[i-1])+"/"+folded(segments[i]) == Folder {
 			return true
 		}
 	}
 	return false
-}
-
-// samePair reports whether the first two segments name a folder such as docs/plans. It accepts the spellings that some
-// file systems treat as equal: different case, invisible characters, trailing dots and spaces.
-func samePair(segments []string, folder string) bool {
-	return len(segments) >= 2 && folded(segments[0])+"/"+folded(segments[1]) == folder
-}
-
-func bare(segment string) string {
-	seen := strings.Map(func(r rune) rune {
-		if hidden(r) {
-			return -1
-		}
-		return r
-	}, segment)
-	return strings.TrimRight(seen, ". ")
 }

@@ -3,6 +3,9 @@ package plan
 import (
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // versionControl lists the folders in which version control keeps settings and hooks. These name programs that it runs,
@@ -10,14 +13,22 @@ import (
 // submodule, refers to such a folder.
 var versionControl = []string{".git", ".hg", ".svn", ".jj", ".sl", ".bzr", ".pijul", "_darcs", "cvs"}
 
-// obeyed lists, in lower case, the files and folders that other programs (editors, agents, shells, git) act on as soon
-// as they open the folder that contains them. They are covered only by a scope that names them, not by a wildcard, so
-// that the approver reads the name.
-var obeyed = []string{
-	".vscode", ".idea", ".fleet", ".zed", ".cursor", ".claude", ".codex", ".gemini", ".windsurf", ".devcontainer", ".devcontainer.json",
-	".envrc", ".mcp.json", ".husky", ".githooks", ".gitmodules", ".gitattributes",
-	"claude.md", "agents.md", "gemini.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules",
-	".exrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", "mise.toml", ".mise.toml", ".gdbinit",
+// instructions matches, in lower case, the Markdown files without a dot that agents obey, such as CLAUDE.local.md.
+var instructions = lazyregexp.New(`^(claude|agents?|crush|gemini|qwen|replit|warp|conventions|copilot-instructions)(\.[^.]+)*\.md$|\.(agent|chatmode|instructions|prompt)\.md$`)
+
+// programs matches, in lower case, the other names without a dot of files that name programs which an agent, an editor,
+// a shell or git starts.
+var programs = lazyregexp.New(`\bmcp\b.*\.(json[c5]?|ya?ml|toml)$|^(opencode|crush)\.jsonc?$|^mise\.toml$|^lefthook.*\.(json|ya?ml|toml)$|\.code-workspace$`)
+
+// obeyed reports whether other programs (editors, agents, shells, git) may act on a file or folder as soon as they open
+// the folder that contains it: its name, in the form of [folded], begins with one dot, or is one of those above. Lists of
+// ignored files, and files that keep a folder, only begin with a dot. What is obeyed is covered only by a scope that names it,
+// not by a wildcard, so that the approver reads the name.
+func obeyed(name string) bool {
+	if strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "..") {
+		return !strings.HasSuffix(name, "ignore") && !strings.HasSuffix(name, "keep")
+	}
+	return instructions.MatchString(name) || programs.MatchString(name)
 }
 
 // Unprotected reports whether a path does not lead into a folder of version control, in any spelling. The path is
@@ -31,22 +42,6 @@ func Unprotected(path string) bool {
 func Ordinary(path string) bool {
 	segments := strings.Split(path, "/")
 	return Unprotected(path) && !inFolder(segments) && unnamed(segments, "") == ""
-}
-
-// NotAWorkspace returns the first segment that prevents a folder from being a workspace, or "": a folder of version
-// control, one that other programs act on, or the plans or reports of another workspace. A session there could change,
-// without a plan, files that are guarded in the surrounding workspace.
-func NotAWorkspace(path string) string {
-	segments := strings.Split(path, "/")
-	for i, segment := range segments {
-		if isVersionControl(segment) || unnamed(segments[i:i+1], "") != "" {
-			return segment
-		}
-		if i > 0 && (samePair(segments[i-1:], Folder) || samePair(segments[i-1:], ReportsFolder)) {
-			return segments[i-1] + "/" + segment
-		}
-	}
-	return ""
 }
 
 // isVersionControl reports whether a segment names a folder of version control. It accepts the spellings that some file
@@ -64,14 +59,19 @@ func isVersionControl(segment string) bool {
 // folded returns a name in the form in which the most lenient file system compares it.
 func folded(segment string) string {
 	name, _, _ := strings.Cut(segment, ":")
-	return strings.ToLower(bare(name))
+	name = strings.Map(func(r rune) rune {
+		if Hidden(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+	return strings.TrimRight(name, ". ")
 }
 
 // unnamed returns the first segment of a path that must be covered by name but is not named by the scope, or "".
 func unnamed(segments []string, scope string) string {
 	for _, segment := range segments {
-		name := folded(segment)
-		if slices.Contains(obeyed, name) && !slices.ContainsFunc(strings.Split(scope, "/"), func(s string) bool { return s == segment }) {
+		if obeyed(folded(segment)) && !slices.ContainsFunc(strings.Split(scope, "/"), func(s string) bool { return s == segment }) {
 			return segment
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
-	"github.com/candor-mcp/candor/internal/near"
 )
 
 // Status is the status in the header of a stored plan.
@@ -25,12 +24,10 @@ const (
 
 // Stored is a plan as stored in the workspace, with its hash checked.
 type Stored struct {
-	Hash     string
-	Status   Status // according to the header
-	Body     []byte // canonical, without the header
-	Plan     *Plan
-	Warnings []Issue
-
+	Hash   string
+	Status Status // according to the header
+	Body   []byte // canonical, without the header
+	Plan   *Plan
 	// Approval is the record of the approval, or nil. Only [Store] sets it.
 	Approval *Approval
 	// Refusal is the reason why the plan is not approved; it is empty if the plan is approved. Only [Store] sets it; a
@@ -54,10 +51,9 @@ func (s Stored) Enforce(path string) error {
 	if s.Plan.Covers(path) {
 		return nil
 	}
-	details := map[string]any{"path": path, "scope": some(s.Plan.Scope), "scopes": len(s.Plan.Scope)}
-	nearest := nearestScope(path, s.Plan.Scope)
-	details["nearest"] = nearest
-	suggestion := fmt.Sprintf("Change only files that the plan covers, such as %s, or have a plan approved that covers this one.", nearest)
+	scope := s.Plan.Scope
+	details := map[string]any{"path": path, "scope": scope[:min(len(scope), maxShown)], "scopes": len(scope)}
+	suggestion := fmt.Sprintf("Change only files that the plan covers, such as %s, or have a plan approved that covers this one.", scope[0])
 	if inFolder(strings.Split(path, "/")) {
 		suggestion = "Submit plans instead of writing them; no plan covers the folder of the plans."
 	}
@@ -68,39 +64,12 @@ func (s Stored) Enforce(path string) error {
 		details["reason"] = "named_only"
 		suggestion = fmt.Sprintf("Have a plan approved whose scope names %q: other programs obey what is in it, so that a wildcard does not cover it.", name)
 	}
-	return candor.New(kaiza.PlanScopeViolation, fmt.Sprintf("The plan does not cover %q.", path), candor.WithPlan(s.Hash), candor.WithPhase(s.Plan.Phase),
+	return candor.New(kaiza.PlanScopeViolation, fmt.Sprintf("The plan does not cover %q.", path), candor.WithCallInfo(candor.CallInfo{PlanHash: s.Hash, PhaseID: s.Plan.Phase}),
 		candor.WithDetails(details), candor.WithSuggestion(suggestion))
 }
 
-// some returns the first elements of a long list, because details are limited in size.
-func some(list []string) []string {
-	size := 0
-	for i, s := range list {
-		if size += len(s) + 3; size > 4<<10 || i == 50 {
-			return list[:i]
-		}
-	}
-	return list
-}
-
-// nearestScope returns the scope that shares the most folders with a path, preferring the most similar one.
-func nearestScope(path string, scopes []string) string {
-	best, most, likeness := "", -1, -1.0
-	segments := strings.Split(path, "/")
-	for _, scope := range scopes {
-		shared := 0
-		for i, segment := range strings.Split(scope, "/") {
-			if i >= len(segments) || segments[i] != segment {
-				break
-			}
-			shared++
-		}
-		if like := near.Similarity(path, scope); shared > most || shared == most && like > likeness {
-			best, most, likeness = scope, shared, like
-		}
-	}
-	return best
-}
+// maxShown limits the lists in the details of an error, which are limited in size.
+const maxShown = 20
 
 // Hash returns the hash of a plan: the SHA-256 of its [Canonical] form in lower-case hex.
 func Hash(content []byte) string {
@@ -126,9 +95,8 @@ func Canonical(content []byte) []byte {
 const headerStart = "<!-- KAIZA_PLAN_HASH:"
 
 var (
-	header     = lazyregexp.New(`^<!-- KAIZA_PLAN_HASH: ([0-9a-f]{64}) STATUS: (PROPOSED|APPROVED) -->$`)
-	headerHash = lazyregexp.New(`^<!-- KAIZA_PLAN_HASH: [0-9a-f]{64}(?:\s|$)`)
-	fullHash   = lazyregexp.New(`^[0-9a-f]{64}$`)
+	header   = lazyregexp.New(`^<!-- KAIZA_PLAN_HASH: ([0-9a-f]{64}) STATUS: (PROPOSED|APPROVED) -->$`)
+	fullHash = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
 // Name returns the name of a plan's file in [Folder].
@@ -169,7 +137,7 @@ func Read(file []byte, name string) (Stored, error) {
 	first, body, _ := bytes.Cut(file, []byte("\n"))
 	found := header.Get().FindSubmatch(bytes.TrimRight(first, "\r"))
 	if found == nil {
-		return Stored{}, badHeader(named, string(first))
+		return Stored{}, notApproved(named, "header", "The plan has no header with a hash of 64 digits and a status that is known.")
 	}
 	headed, hashed := string(found[1]), Hash(body)
 	if headed != named || hashed != named {
@@ -179,27 +147,16 @@ func Read(file []byte, name string) (Stored, error) {
 	if p == nil {
 		return Stored{}, notApproved(named, "lint", "The plan has errors, so it cannot have been approved.", issues...)
 	}
-	return Stored{Hash: named, Status: Status(found[2]), Body: Canonical(body), Plan: p, Warnings: issues}, nil
-}
-
-func badHeader(hash, first string) *candor.Error {
-	switch {
-	case !strings.HasPrefix(first, headerStart):
-		return notApproved(hash, "no_header", "The plan has no header.")
-	case !headerHash.MatchString(first):
-		return notApproved(hash, "no_hash", "The header of the plan has no hash of 64 digits.")
-	default:
-		return notApproved(hash, "status", "The header of the plan has no status that is known.")
-	}
+	return Stored{Hash: named, Status: Status(found[2]), Body: Canonical(body), Plan: p}, nil
 }
 
 // notApproved returns PLAN_NOT_APPROVED with the reason in details.
 func notApproved(hash, reason, message string, issues ...Issue) *candor.Error {
 	details := map[string]any{"reason": reason}
 	if len(issues) > 0 {
-		details["issues"] = worst(issues)
+		details["issues"] = issues[:min(len(issues), maxShown)]
 	}
-	e := candor.New(kaiza.PlanNotApproved, message, candor.WithPlan(hash), candor.WithDetails(details))
+	e := candor.New(kaiza.PlanNotApproved, message, withPlan(hash), candor.WithDetails(details))
 	if slices.Contains(approvable, reason) {
 		e = e.With(candor.WithSuggestion("Ask a person to review and approve the plan: candor workbench approve " + cut(hash, 64)))
 	}
@@ -207,7 +164,7 @@ func notApproved(hash, reason, message string, issues ...Issue) *candor.Error {
 }
 
 // approvable lists the reasons that an approval resolves.
-var approvable = []string{"", "no_record", "bad_record", "header_without_record", "unmarked", "expired", "used_up"}
+var approvable = []string{"", "no_record", "bad_record", "header_without_record", "unmarked"}
 
 // changed returns PLAN_ENFORCEMENT_FAILED. If two of the three hashes agree, the third is reported as different.
 func changed(named, headed, hashed string) *candor.Error {
@@ -220,22 +177,7 @@ func changed(named, headed, hashed string) *candor.Error {
 	case headed == hashed:
 		differs = differs[:1]
 	}
-	return candor.New(kaiza.PlanEnforcementFailed, "", candor.WithPlan(named), candor.WithDetails(map[string]any{
+	return candor.New(kaiza.PlanEnforcementFailed, "", withPlan(named), candor.WithDetails(map[string]any{
 		"reason": "hash", "differs": differs, "file_name": named, "header": headed, "content": hashed,
 	}))
-}
-
-// worst returns the first issues, errors before warnings, because details are limited in size.
-func worst(issues []Issue) []Issue {
-	const room = 20
-	var first, then []Issue
-	for _, i := range issues {
-		if i.Severity == SeverityError {
-			first = append(first, i)
-		} else {
-			then = append(then, i)
-		}
-	}
-	all := append(first, then...)
-	return all[:min(len(all), room)]
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,12 +9,9 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// Hidden reports whether a person who reads a name may not recognize a character.
-func Hidden(r rune) bool { return hidden(r) }
-
-// hidden reports whether a reader may not recognize a character: controls, direction marks, joiners, fillers, private
+// Hidden reports whether a reader may not recognize a character: controls, direction marks, joiners, fillers, private
 // use, and spaces other than U+0020.
-func hidden(r rune) bool {
+func Hidden(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
 		return r < ' ' || r == 0x7f
@@ -29,31 +25,27 @@ func hidden(r rune) bool {
 // maxMarks is the number of combining marks per letter that are shown; more could overlap other lines.
 const maxMarks = 2
 
-// visible yields a text character by character. Characters that a terminal would interpret or hide are yielded as their
-// code point, and the second value is true for them.
-func visible(s string) iter.Seq2[string, bool] {
-	return func(yield func(string, bool) bool) {
-		marks := 0
-		for i, r := range s {
-			if unicode.In(r, unicode.Mn, unicode.Me) {
-				marks++
-			} else {
-				marks = 0
-			}
-			shown, named := string(r), false
-			switch {
-			case r == utf8.RuneError && !strings.HasPrefix(s[i:], shown):
-				shown, named = fmt.Sprintf("<%02X>", s[i]), true
-			case r == '\t':
-				shown = "    "
-			case hidden(r) || marks > maxMarks:
-				shown, named = fmt.Sprintf("<U+%04X>", r), true
-			}
-			if !yield(shown, named) {
-				return
-			}
+// visible returns a text in which the characters that a terminal would interpret or hide are written as code points.
+func visible(s string) string {
+	var out strings.Builder
+	marks := 0
+	for i, r := range s {
+		marks++
+		if !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+		}
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)):
+			fmt.Fprintf(&out, "<%02X>", s[i])
+		case r == '\t':
+			out.WriteString("    ")
+		case Hidden(r) || marks > maxMarks:
+			fmt.Fprintf(&out, "<U+%04X>", r)
+		default:
+			out.WriteRune(r)
 		}
 	}
+	return out.String()
 }
 
 // width returns the maximum number of columns of a text: non-ASCII characters may be two columns wide.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
-	"github.com/candor-mcp/candor/internal/near"
+	"github.com/candor-mcp/candor/internal/similar"
 )
 
 // Limits of a policy file.
@@ -24,7 +25,6 @@ const (
 	maxCommands  = 50
 	minMemory    = 16 << 20
 	maxMemory    = 4 << 40
-	minOutput    = 1 << 10
 )
 
 var form = yamlfile.Form{MaxBytes: maxFileBytes, Large: "keep rules short", Quoted: "patterns"}
@@ -36,7 +36,6 @@ type file struct {
 		Pattern    string   `yaml:"pattern"`
 		Files      []string `yaml:"files"`
 		Exempt     []string `yaml:"exempt"`
-		Language   string   `yaml:"language"`
 		Message    string   `yaml:"message"`
 		Suggestion string   `yaml:"suggestion"`
 	} `yaml:"rules"`
@@ -47,14 +46,13 @@ type file struct {
 		Files   []string `yaml:"files"`
 		Timeout string   `yaml:"timeout"`
 		Memory  string   `yaml:"memory"`
-		Output  string   `yaml:"output"`
 		Env     []string `yaml:"env"`
 	} `yaml:"preflight"`
 }
 
 // keys lists the keys of a policy file, to suggest one for an unknown key.
 var keys = []string{
-	"rules", "builtin", "preflight", "id", "pattern", "files", "exempt", "language", "message", "suggestion", "name", "run", "timeout", "memory", "output", "env",
+	"rules", "builtin", "preflight", "id", "pattern", "files", "exempt", "message", "suggestion", "name", "run", "timeout", "memory", "env",
 }
 
 // Load parses a policy file with the given name. The error is a [*yamlfile.Error] for the first mistake: it has the
@@ -98,7 +96,7 @@ func (l *loader) form(err error) error {
 	case t == nil:
 		l.report.Whole(yamlfile.NewMistake("it is a mapping with the keys rules, builtin and preflight", "the file cannot be read"))
 	case strings.Contains(text, "unknown field"):
-		l.report.At(t, yamlfile.NewMistake(near.Hint(t.Value, keys, "the keys are "+strings.Join(keys, ", ")), "unknown key %s", yamlfile.Quote(t.Value)))
+		l.report.At(t, yamlfile.NewMistake(similar.Hint(t.Value, keys, "the keys are "+strings.Join(keys, ", ")), "unknown key %s", yamlfile.Quote(t.Value)))
 	default:
 		l.report.Syntax(err, form)
 	}
@@ -147,8 +145,6 @@ func (l *loader) rules(f *file, p *Policy) error {
 			return l.wrong(at+".id", "give each rule its own", "duplicate id %s", r.ID)
 		case r.Pattern == "" || err != nil:
 			return l.wrong(at+".pattern", "a regular expression of RE2, in single quotes", "the rule %s has no pattern that can be read", r.ID)
-		case r.Language != "" && r.Language != "rust":
-			return l.wrong(at+".language", "rust, or leave it out", "the language %.60q is not known", r.Language)
 		}
 		if err := l.globs(at, map[string][]string{"files": r.Files, "exempt": r.Exempt}); err != nil {
 			return err
@@ -158,7 +154,7 @@ func (l *loader) rules(f *file, p *Policy) error {
 		if message == "" {
 			message = "The line matches a pattern that is not allowed."
 		}
-		p.rules = append(p.rules, rule{id: r.ID, files: r.Files, exempt: r.Exempt, rust: r.Language == "rust", message: message, suggestion: r.Suggestion, find: linewise(pattern)})
+		p.rules = append(p.rules, rule{id: r.ID, files: r.Files, exempt: r.Exempt, message: message, suggestion: r.Suggestion, find: linewise(pattern)})
 	}
 	return nil
 }
@@ -183,33 +179,20 @@ func (l *loader) commands(f *file, p *Policy) error {
 		if err := l.globs(at, map[string][]string{"files": c.Files}); err != nil {
 			return err
 		}
-		timeout, memory, output, err := l.limits(at, c.Timeout, c.Memory, c.Output)
-		if err != nil {
-			return err
+		timeout, err := time.ParseDuration(cmp.Or(c.Timeout, preflight.DefaultTimeout.String()))
+		if err != nil || timeout <= 0 || timeout > time.Hour {
+			return l.wrong(at+".timeout", "such as 60s or 5m, at most 1h", "%.60q is not a time limit", c.Timeout)
+		}
+		memory := int64(preflight.DefaultMemory)
+		if c.Memory != "" {
+			memory, err = yamlfile.Size(c.Memory)
+		}
+		if err != nil || memory < minMemory || memory > maxMemory {
+			return l.wrong(at+".memory", "such as 512MiB or 2GiB, at least 16MiB", "%.60q is not a memory limit", c.Memory)
 		}
 		p.commands = append(p.commands, command{
-			Command: preflight.Command{Name: c.Name, Run: c.Run, Timeout: timeout, Memory: memory, Output: int(output), Env: c.Env}, files: c.Files,
+			Command: preflight.Command{Name: c.Name, Run: c.Run, Timeout: timeout, Memory: memory, Env: c.Env}, files: c.Files,
 		})
 	}
 	return nil
-}
-
-// limits parses the limits of a command. A missing limit is 0, which selects the default.
-func (l *loader) limits(at, time1, memory, output string) (timeout time.Duration, mem, out int64, err error) {
-	if time1 != "" {
-		if timeout, err = time.ParseDuration(time1); err != nil || timeout <= 0 || timeout > time.Hour {
-			return 0, 0, 0, l.wrong(at+".timeout", "such as 60s or 5m, at most 1h", "%.60q is not a time limit", time1)
-		}
-	}
-	if memory != "" {
-		if mem, err = yamlfile.Size(memory); err != nil || mem < minMemory || mem > maxMemory {
-			return 0, 0, 0, l.wrong(at+".memory", "such as 512MiB or 2GiB, at least 16MiB", "%.60q is not a memory limit", memory)
-		}
-	}
-	if output != "" {
-		if out, err = yamlfile.Size(output); err != nil || out < minOutput || out > preflight.MaxOutput {
-			return 0, 0, 0, l.wrong(at+".output", "such as 64KiB, at most 1MiB", "%.60q is not an output limit", output)
-		}
-	}
-	return timeout, mem, out, nil
 }

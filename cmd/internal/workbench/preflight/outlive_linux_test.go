@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 // escapes is a check that starts a child, a process in a new session, and a process in a new session whose parent has
@@ -75,9 +76,9 @@ func TestProcessesEndWithTheirCheck(t *testing.T) {
 			if name == "hangs" {
 				c.Timeout = 2 * time.Second
 			}
-			report, err := preflight.Run(t.Context(), dir, []preflight.Command{c}, options())
-			if (err == nil) != (name == "passes") || report.Results[0].TimedOut != (name == "hangs") {
-				t.Errorf("%v %+v", err, report)
+			results, err := preflight.Run(t.Context(), dir, []preflight.Command{c}, options())
+			if (err == nil) != (name == "passes") || results[0].TimedOut != (name == "hangs") {
+				t.Errorf("%v %+v", err, results)
 			}
 			if alive := left(t, dir); len(alive) > 0 {
 				t.Errorf("still there: %v", alive)
@@ -94,29 +95,22 @@ func TestProcessesEndWithTheServer(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "pids.complete")); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "the list of processes", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "pids.complete"))
+		return err == nil
+	})
 	if alive := left(t, dir); len(alive) != 3 {
 		t.Errorf("before the end of the server only these are there: %v", alive)
 	}
 	_ = server.Process.Kill()
 	_ = server.Wait()
-	for try := 0; len(left(t, dir)) > 0; try++ {
-		if try == 2000 {
-			t.Fatalf("still there: %v", left(t, dir))
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	wait.Until(t, "the end of the processes", func() bool { return len(left(t, dir)) == 0 })
 }
 
 // serve runs a check in the process that the test kills.
 func serve(dir, script string) {
-	report, err := preflight.Run(context.Background(), dir, []preflight.Command{shell(script)}, options())
-	fmt.Fprintln(os.Stderr, "the check has ended:", report, err)
+	results, err := preflight.Run(context.Background(), dir, []preflight.Command{shell(script)}, options())
+	fmt.Fprintln(os.Stderr, "the check has ended:", results, err)
 }
 
 // TestMemoryOutsideTheGroupCounts starts processes in other sessions that stay below the limit each but exceed

@@ -1,9 +1,9 @@
 // Package preflight runs the operator's commands in a workspace after a change, within limits of time, memory and
 // output.
 //
-// A command is exactly the command line that the operator wrote: it is not passed to a shell, and clients cannot add to it.
-// But it runs code that an agent has just changed, so it is treated as hostile: it does not get the server's secrets, and
-// with [Options.Self] its processes are killed when it ends or when the server ends.
+// A command is exactly the command line that the operator wrote: it is not passed to a shell, and clients cannot add to
+// it. But it runs code that an agent has just changed, so it is treated as hostile: it does not get the server's
+// secrets, and with [Options.Self] its processes are killed when it ends or when the server ends.
 package preflight
 
 import (
@@ -22,6 +22,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/tail"
 )
 
 // Command is one check.
@@ -30,30 +31,24 @@ type Command struct {
 	Run     []string      // the command line, not passed to a shell
 	Timeout time.Duration // 0 means [DefaultTimeout]
 	Memory  int64         // limit in bytes, for all processes together and for each; 0 means [DefaultMemory]
-	Output  int           // bytes at the end of the output that are kept; 0 means [DefaultOutput]
 	Env     []string      // names of additional variables to pass
 }
 
-// Defaults of a command, and the maximum of Command.Output.
+// Defaults of a command.
 const (
 	DefaultTimeout = time.Minute
 	DefaultMemory  = 2 << 30
-	DefaultOutput  = 64 << 10
-	MaxOutput      = 1 << 20
 )
 
 // maxFile is the maximum size of a file that a command may write.
 const maxFile = 1 << 30
 
-// tailInError is the maximum size of the output in an error.
-const tailInError = 4 << 10
-
 // Options configures how commands are run.
 type Options struct {
 	// Self is the command line that runs [guard.Main], without its arguments. If it is empty, and on systems other than
 	// Linux, processes that leave the process group of their command are not killed, processes survive if the server is
-	// killed, and the memory limit is enforced by polling, which may be too slow for a process that allocates everything
-	// at once.
+	// killed, and the memory limit is enforced by polling, which may be too slow for a process that allocates
+	// everything at once.
 	Self []string
 
 	// Hold lists files that stay open until all processes of a command have ended, even if the server is killed. A lock
@@ -61,21 +56,14 @@ type Options struct {
 	Hold []*os.File
 }
 
-// Report is the result of the commands, up to the first that failed.
-type Report struct {
-	Results []Result `json:"results"`
-}
-
 // Result is the result of one command.
 type Result struct {
-	Name       string        `json:"name"`
-	Exit       int           `json:"exit"`             // -1 if it was ended by a signal or could not be started
-	Signal     string        `json:"signal,omitempty"` // its name, such as "killed"
-	Missing    bool          `json:"missing,omitempty"`
-	TimedOut   bool          `json:"timed_out,omitempty"`
-	OverMemory bool          `json:"over_memory,omitempty"`
-	Duration   time.Duration `json:"duration_ns"`
-	Output     string        `json:"output,omitempty"` // redacted; only its end if it was long
+	Exit       int    // -1 if it was ended by a signal or could not be started
+	Signal     string // its name, such as "killed"
+	Missing    bool
+	TimedOut   bool
+	OverMemory bool
+	Output     string // the end of it, redacted
 }
 
 // OK reports whether the command passed.
@@ -84,25 +72,21 @@ func (r Result) OK() bool {
 }
 
 // Run runs the commands one after the other in a folder and stops at the first that fails. The error is then
-// PREFLIGHT_FAILED and the report ends with that command. If ctx ends, the running command is killed and the error is
-// that of ctx. When Run returns, all processes of the commands have ended; without [Options.Self] this covers only those
-// in the process groups of the commands.
-func Run(ctx context.Context, dir string, cmds []Command, o Options) (Report, error) {
-	var report Report
+// PREFLIGHT_FAILED and the last result is that of this command. If ctx ends, the running command is killed and the
+// error is that of ctx. When Run returns, all processes of the commands have ended; without [Options.Self] this covers
+// only those in the process groups of the commands.
+func Run(ctx context.Context, dir string, cmds []Command, o Options) (results []Result, err error) {
 	for _, c := range cmds {
 		if err := ctx.Err(); err != nil {
-			return report, err
+			return results, err
 		}
-		result := c.run(ctx, dir, o)
-		report.Results = append(report.Results, result)
-		if err := ctx.Err(); err != nil && !result.OK() {
-			return report, err
-		}
-		if !result.OK() {
-			return report, c.failed(result)
+		r := c.run(ctx, dir, o)
+		results = append(results, r)
+		if !r.OK() {
+			return results, cmp.Or(ctx.Err(), c.failed(r))
 		}
 	}
-	return report, nil
+	return results, nil
 }
 
 // Lookup returns an error that names every command that cannot be found, for the check at startup.
@@ -144,28 +128,19 @@ func (c Command) environment() []string {
 }
 
 func (c Command) run(ctx context.Context, dir string, o Options) Result {
-	result := Result{Name: c.Name, Exit: -1}
 	path, err := c.path()
 	if err != nil {
-		result.Missing = true
-		return result
+		return Result{Exit: -1, Missing: true}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(c.Timeout, DefaultTimeout), errTimeout)
 	defer cancel()
-	begin := time.Now()
-	out := &tail{most: min(cmp.Or(c.Output, DefaultOutput), MaxOutput)}
-	memory := cmp.Or(c.Memory, DefaultMemory)
-	end, over, err := (&process{
-		line: append([]string{path}, c.Run[1:]...), dir: dir, env: c.environment(), out: out, memory: memory,
-		guard: guard.Options{Self: o.Self, Hold: o.Hold, Limits: guard.Limits{Data: memory, File: maxFile}},
-	}).live(ctx)
-	result.Duration, result.Output = time.Since(begin), out.String()
-	if err != nil {
-		result.Missing = true
-		return result
-	}
-	result.OverMemory, result.TimedOut = over, !over && errors.Is(context.Cause(ctx), errTimeout) && end != (guard.End{})
-	if result.Exit = end.Code; end.Signal != 0 {
+	cmd := exec.Command(path, c.Run[1:]...) //nolint:noctx // watch kills it and its children when ctx ends
+	cmd.Dir, cmd.Env = dir, c.environment()
+	out, memory := &tail.Tail{N: maxOutput}, cmp.Or(c.Memory, DefaultMemory)
+	end, over, err := live(ctx, cmd, out, guard.Options{Self: o.Self, Hold: o.Hold, Limits: guard.Limits{Data: memory, File: maxFile}})
+	result := Result{Exit: end.Code, Output: outputOf(out), OverMemory: over, Missing: err != nil}
+	result.TimedOut = !over && errors.Is(context.Cause(ctx), errTimeout) && end != (guard.End{})
+	if end.Signal != 0 {
 		result.Exit, result.Signal = -1, end.Signal.String()
 	}
 	return result
@@ -175,7 +150,7 @@ var errTimeout = errors.New("the command timed out")
 
 // failed returns PREFLIGHT_FAILED for a result.
 func (c Command) failed(r Result) error {
-	details := map[string]any{"command": redact.Text(r.Name)}
+	details := map[string]any{"command": redact.Text(c.Name)}
 	why := ""
 	switch {
 	case r.Missing:
@@ -191,8 +166,25 @@ func (c Command) failed(r Result) error {
 	}
 	details["reason"] = why
 	if r.Output != "" {
-		lines := strings.Split(strings.TrimSuffix(last(r.Output, tailInError), "\n"), "\n") // as lines, because a long text in an error is cut at its end
-		details["output"] = lines[max(0, len(lines)-candor.MaxItems):]
+		lines := strings.Split(strings.TrimSuffix(r.Output, "\n"), "\n") // as lines, because a long text in an error is cut at its end
+		details["output"] = lines[max(0, len(lines)-maxOutputLines):]
 	}
-	return candor.New(kaiza.PreflightFailed, fmt.Sprintf("The check %q %s.", r.Name, why), candor.WithDetails(details))
+	return candor.New(kaiza.PreflightFailed, fmt.Sprintf("The check %q %s.", c.Name, why), candor.WithDetails(details))
+}
+
+// maxOutput limits the output in an error, in bytes. maxOutputLines is how many lines of output an error has, as many as fit into a list in its details.
+const (
+	maxOutput      = 4 << 10
+	maxOutputLines = 100
+)
+
+// outputOf returns the end of a command's output as clean text without secrets. A line that was cut is dropped, because
+// part of a secret cannot be recognized.
+func outputOf(out *tail.Tail) string {
+	text, lost := out.Text()
+	if lost {
+		_, text, _ = strings.Cut(text, "\n")
+		text = "…\n" + text
+	}
+	return redact.Text(text)
 }

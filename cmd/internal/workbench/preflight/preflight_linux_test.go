@@ -20,6 +20,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 func init() { runtime.LockOSThread() } // TestMain runs on the first thread
@@ -56,7 +57,7 @@ func eat(size string) {
 		held[i] = 1
 	}
 	fmt.Println("ate", len(held)>>20)
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute) // the limit ends it
 	fmt.Println(held[0])
 }
 
@@ -76,18 +77,18 @@ func shell(script string) preflight.Command {
 
 func run(t *testing.T, c preflight.Command) (preflight.Result, *candor.Error) {
 	t.Helper()
-	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, options())
-	if len(report.Results) != 1 {
-		t.Fatalf("%d results", len(report.Results))
+	results, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, options())
+	if len(results) != 1 {
+		t.Fatalf("%d results", len(results))
 	}
 	e, ok := errors.AsType[*candor.Error](err)
 	if err != nil && (!ok || e.Code() != kaiza.PreflightFailed || e.Validate() != nil) {
 		t.Errorf("%v", err)
 	}
-	if (err == nil) != report.Results[0].OK() {
-		t.Errorf("%v, but %+v", err, report.Results[0])
+	if (err == nil) != results[0].OK() {
+		t.Errorf("%v, but %+v", err, results[0])
 	}
-	return report.Results[0], e
+	return results[0], e
 }
 
 func TestPassingCommand(t *testing.T) {
@@ -97,21 +98,12 @@ func TestPassingCommand(t *testing.T) {
 	}
 }
 
-// TestACommandDiesWithItsServer checks with the kernel that the command is killed when its parent ends. The limits are
-// set on a thread other than the first, which does not inherit the setting.
-func TestACommandDiesWithItsServer(t *testing.T) {
-	r, err := run(t, preflight.Command{Name: "check", Run: []string{self(), "fate"}})
-	if err != nil || r.Output != "killed\n" {
-		t.Errorf("%+v %v", r, err)
-	}
-}
-
 func TestTheFirstFailureEndsTheRun(t *testing.T) {
 	bad := shell("echo broken; exit 3")
-	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{shell("true"), bad, shell("true")}, preflight.Options{})
+	results, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{shell("true"), bad, shell("true")}, preflight.Options{})
 	e, ok := errors.AsType[*candor.Error](err)
-	if !ok || e.Code() != kaiza.PreflightFailed || len(report.Results) != 2 {
-		t.Fatalf("%v %+v", err, report)
+	if !ok || e.Code() != kaiza.PreflightFailed || len(results) != 2 {
+		t.Fatalf("%v %+v", err, results)
 	}
 	for _, want := range []string{`"command":"check"`, `"exit":3`, `"output":["broken"]`, `"reason":"ended with exit code 3"`} {
 		if !strings.Contains(e.Details().String(), want) {
@@ -120,75 +112,16 @@ func TestTheFirstFailureEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestHangingCommandIsKilled(t *testing.T) {
-	c := shell("sleep 600 & sleep 600")
-	c.Timeout = 300 * time.Millisecond
-	r, err := run(t, c)
-	if err == nil || !r.TimedOut || r.Signal != "killed" || !strings.Contains(err.Message(), "longer than 300ms") {
-		t.Errorf("%+v %v", r, err)
-	}
-}
-
-func TestSignalIsReported(t *testing.T) {
-	r, err := run(t, shell("kill -SEGV $$"))
-	if r.Exit != -1 || !strings.Contains(r.Signal, "segmentation") || !strings.Contains(err.Details().String(), `"signal"`) {
-		t.Errorf("%+v %v", r, err)
-	}
-}
-
-func TestCommandLeavesNoProcesses(t *testing.T) {
-	dir := t.TempDir()
-	script := fmt.Sprintf("sleep 600 & echo $! > %s/pid; (sh -c 'trap \"\" TERM HUP; sleep 601' &) ; echo $$ > %s/group", dir, dir)
-	if _, err := run(t, shell(script)); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	if running(pid) {
-		t.Errorf("process %d is still there", pid)
-	}
-	text, _ = os.ReadFile(filepath.Join(dir, "group"))
-	group, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	if group == 0 || syscall.Kill(-group, 0) == nil && anybody(t, group) {
-		t.Errorf("group %d is still there", group)
-	}
-}
-
 func running(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return pid == 0 || err == nil && !strings.Contains(string(text), ") Z ")
 }
 
-func anybody(t *testing.T, group int) bool {
-	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range all {
-		text, _ := os.ReadFile(file)
-		_, rest, _ := strings.Cut(string(text), ") ")
-		if f := strings.Fields(rest); len(f) > 3 && f[0] != "Z" && f[2] == strconv.Itoa(group) {
-			return true
-		}
-	}
-	return false
-}
-
 func TestLongOutputKeepsItsEnd(t *testing.T) {
 	c := shell("head -c 10485760 /dev/zero | tr '\\0' 'x' | fold -w 99; echo the end; exit 1")
-	c.Output = 1000
-	r, _ := run(t, c)
-	if len(r.Output) > 1010 || !strings.HasPrefix(r.Output, "…\n") || !strings.HasSuffix(r.Output, "the end\n") {
-		t.Errorf("%d bytes: %q", len(r.Output), r.Output)
-	}
-	c.Output = 0
 	r, err := run(t, c)
-	if len(r.Output) < 60<<10 || len(r.Output) > preflight.DefaultOutput+10 {
-		t.Errorf("%d bytes", len(r.Output))
+	if len(r.Output) > 4<<10+10 || !strings.HasPrefix(r.Output, "…\n") || !strings.HasSuffix(r.Output, "the end\n") {
+		t.Errorf("%d bytes: %q", len(r.Output), r.Output)
 	}
 	var d struct{ Output []string }
 	if err.Details().Decode(&d) != nil || len(d.Output) < 30 || len(strings.Join(d.Output, "\n")) > 4<<10 || !strings.HasSuffix(d.Output[len(d.Output)-1], "the end") {
@@ -198,23 +131,14 @@ func TestLongOutputKeepsItsEnd(t *testing.T) {
 
 func TestCommandOverMemoryIsKilled(t *testing.T) {
 	c := preflight.Command{Name: "eat", Run: []string{self(), "eat", "300"}, Memory: 100 << 20}
-	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, preflight.Options{})
-	if err == nil || !report.Results[0].OverMemory || !strings.Contains(err.Error(), "more memory than 100 MiB") {
-		t.Errorf("watching alone: %+v %v", report, err)
+	results, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, preflight.Options{})
+	if err == nil || !results[0].OverMemory || !strings.Contains(err.Error(), "more memory than 100 MiB") {
+		t.Errorf("watching alone: %+v %v", results, err)
 	}
 	c.Run[2] = "3000"
 	r, _ := run(t, c)
 	if r.OK() || strings.Contains(r.Output, "ate 3000") {
 		t.Errorf("with limits: %+v", r)
-	}
-}
-
-func TestLimitsAreInForce(t *testing.T) {
-	c := shell("ulimit -d; ulimit -c; ulimit -f")
-	c.Memory = 512 << 20
-	r, err := run(t, c)
-	if err != nil || !strings.HasPrefix(r.Output, "524288\n0\n") || strings.Contains(r.Output, "unlimited") {
-		t.Errorf("%q %v", r.Output, err)
 	}
 }
 
@@ -257,17 +181,15 @@ func TestCancelledCallKillsTheCommand(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
 	go func() {
-		for {
-			if _, err := os.Stat(filepath.Join(dir, "pid")); err == nil {
-				cancel()
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
+		defer cancel()
+		wait.Until(t, "the command", func() bool {
+			_, err := os.Stat(filepath.Join(dir, "pid"))
+			return err == nil
+		})
 	}()
-	report, err := preflight.Run(ctx, dir, []preflight.Command{shell("echo $$ > tmp; mv tmp pid; sleep 600"), shell("true")}, preflight.Options{})
-	if !errors.Is(err, context.Canceled) || len(report.Results) != 1 || report.Results[0].TimedOut {
-		t.Errorf("%v %+v", err, report)
+	results, err := preflight.Run(ctx, dir, []preflight.Command{shell("echo $$ > tmp; mv tmp pid; sleep 600"), shell("true")}, preflight.Options{})
+	if !errors.Is(err, context.Canceled) || len(results) != 1 || results[0].TimedOut {
+		t.Errorf("%v %+v", err, results)
 	}
 	text, _ := os.ReadFile(filepath.Join(dir, "pid"))
 	if pid, _ := strconv.Atoi(strings.TrimSpace(string(text))); running(pid) {

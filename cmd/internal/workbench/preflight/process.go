@@ -10,33 +10,21 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 )
 
-// process is a command that is about to run.
-type process struct {
-	line   []string
-	dir    string
-	env    []string
-	out    io.Writer
-	memory int64
-	guard  guard.Options
-}
-
 const (
 	pace = 100 * time.Millisecond // interval of memory checks
 	// outputDrainTimeout limits how long an escaped process may keep the output open after the command ended.
 	outputDrainTimeout = 250 * time.Millisecond
 )
 
-// live runs the process until it ends, ctx ends, or it exceeds its memory limit. err is the error of starting it.
-func (p *process) live(ctx context.Context) (end guard.End, over bool, err error) {
-	cmd := exec.Command(p.line[0], p.line[1:]...) //nolint:noctx // watch kills it and its children when ctx ends
-	cmd.Dir, cmd.Env = p.dir, p.env
+// live runs a process until it ends, ctx ends, or it exceeds its memory limit. err is the error of starting it.
+func live(ctx context.Context, cmd *exec.Cmd, out io.Writer, o guard.Options) (end guard.End, over bool, err error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return guard.End{}, false, err
 	}
 	defer func() { _ = read.Close() }()
 	cmd.Stdout, cmd.Stderr = write, write
-	running, err := guard.Start(cmd, p.guard)
+	running, err := guard.Start(cmd, o)
 	_ = write.Close() // the command has its own copy
 	if err != nil {
 		return guard.End{}, false, err
@@ -44,17 +32,17 @@ func (p *process) live(ctx context.Context) (end guard.End, over bool, err error
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		_, _ = io.Copy(p.out, read) // ends when all writers have closed the pipe, or at the deadline below
+		_, _ = io.Copy(out, read) // ends when all writers have closed the pipe, or at the deadline below
 	}()
-	over = p.watch(ctx, running)
+	over = watch(ctx, running, o.Limits.Data)
 	_ = read.SetReadDeadline(time.Now().Add(outputDrainTimeout))
 	<-drained
 	return running.End(), over, nil
 }
 
-// watch waits for the end of the process and kills it if ctx ends or the memory limit is exceeded. It reports whether
-// the limit was exceeded.
-func (p *process) watch(ctx context.Context, running *guard.Process) (over bool) {
+// watch waits for the end of a process and kills it if ctx ends or the memory limit is exceeded. It reports whether the
+// limit was exceeded.
+func watch(ctx context.Context, running *guard.Process, memory int64) (over bool) {
 	look := time.NewTicker(pace)
 	defer look.Stop()
 	for {
@@ -66,7 +54,7 @@ func (p *process) watch(ctx context.Context, running *guard.Process) (over bool)
 			<-running.Done()
 			return over
 		case <-look.C:
-			if !over && running.Memory() > p.memory {
+			if !over && running.Memory() > memory {
 				over = true
 				running.Kill()
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/internal/schema"
 )
 
@@ -35,7 +36,7 @@ func TestW4EveryChannelUsesTheEnvelope(t *testing.T) {
 	s.call("drill", args{"kind": "panic"}).is("INTERNAL_ERROR").wellFormed()
 	s.call("drill", args{"kind": "timeout"}).is("TIMEOUT").wellFormed()
 	method := s.Ask("no/such", `{}`)
-	answer{t, &method}.wellFormed()
+	answer{servertest.Answer{T: t, M: &method}}.wellFormed()
 	// The data of a resource that is not found is exactly its URI, as the protocol requires.
 	resource := s.Ask("resources/read", `{"uri":"file:///x"}`)
 	if got := string(resource.Error().Path("data").Raw()); got != `{"uri":"file:///x"}` {

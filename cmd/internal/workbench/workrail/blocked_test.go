@@ -7,17 +7,17 @@ import (
 
 // wellBlocked checks the shape and the budget of a report of blockers.
 func (a answer) wellBlocked() {
-	a.t.Helper()
-	if a.failed() || a.m.Result().Path("isError").Present() {
-		a.t.Errorf("blocked is shown as an error: %s", a.m.Bytes())
+	a.T.Helper()
+	if a.failed() || a.M.Result().Path("isError").Present() {
+		a.T.Errorf("blocked is shown as an error: %s", a.M.Bytes())
 	}
-	content := a.m.Result().Path("structuredContent")
+	content := a.M.Result().Path("structuredContent")
 	if retryable, _ := content.Path("retryable").Bool(); !retryable || a.data("retryContinueToken") == "" {
-		a.t.Errorf("there is no token to go on with: %s", content.Raw())
+		a.T.Errorf("there is no token to go on with: %s", content.Raw())
 	}
-	text, _ := a.m.Result().Path("content", 0, "text").Str()
+	text, _ := a.M.Result().Path("content", 0, "text").Str()
 	if !strings.Contains(text, a.data("retryContinueToken")) {
-		a.t.Errorf("the text does not hold the token: %s", text)
+		a.T.Errorf("the text does not hold the token: %s", text)
 	}
 	count, last := 0, ""
 	for b := range content.Path("blockers", "blockers").Elements() {
@@ -26,18 +26,18 @@ func (a answer) wellBlocked() {
 		message, _ := b.Path("message").Str()
 		fix, _ := b.Path("suggestedFix").Str()
 		if message == "" || len(message) > 512 || len(fix) > 1024 || !strings.Contains(fix, "retryContinueToken") {
-			a.t.Errorf("not a blocker within its budget: %s", b.Raw())
+			a.T.Errorf("not a blocker within its budget: %s", b.Raw())
 		}
 		if code < last {
-			a.t.Errorf("%s follows %s", code, last)
+			a.T.Errorf("%s follows %s", code, last)
 		}
 		if !strings.Contains(text, code) || !strings.Contains(text, fix) {
-			a.t.Errorf("the text does not say %s: %s", b.Raw(), text)
+			a.T.Errorf("the text does not say %s: %s", b.Raw(), text)
 		}
 		last = code
 	}
 	if count == 0 || count > 10 {
-		a.t.Errorf("%d blockers", count)
+		a.T.Errorf("%d blockers", count)
 	}
 	a.leaksNothing()
 }
@@ -56,26 +56,14 @@ func TestW16ABreakerFollowsThreeBlockedAttempts(t *testing.T) {
 		if n, _ := b.envelope().Path("details", "blockedAttempts").Int64(); n != 3 || b.detail("kind") != "blocked_too_often" {
 			t.Errorf("details %s", b.envelope().Raw())
 		}
-		if b.detail("codes", 0) != "MISSING_REQUIRED_NOTES" || strings.Contains(string(b.m.Bytes()), "retryContinueToken from this answer") {
-			t.Errorf("the failure names a token that it does not hold: %s", b.m.Bytes())
+		if b.detail("codes", 0) != "MISSING_REQUIRED_NOTES" || strings.Contains(string(b.M.Bytes()), "retryContinueToken from this answer") {
+			t.Errorf("the failure names a token that it does not hold: %s", b.M.Bytes())
 		}
 	}
 	s.call("continue_workflow", args{"continueToken": a.token(), "notes": "n"}).kind("step")
 }
 
-// TestW16AReportOverBudgetFails checks that such a report, which is a bug in the server, is an error and not truncated.
-func TestW16AReportOverBudgetFails(t *testing.T) {
-	t.Parallel()
-	s := newPlace(t).start("--drill")
-	for _, kind := range []string{"too_many_blockers", "long_blocker_message", "long_blocker_fix"} {
-		a := s.call("drill", args{"kind": kind}).is("INTERNAL_ERROR")
-		if a.detail("kind") != "blocker_report_over_budget" {
-			t.Errorf("%s: %s", kind, a.envelope().Raw())
-		}
-	}
-}
-
-// TestW16LongNamesFitTheBudget blocks a step whose names have the maximum length of a workflow file.
+// TestW16LongNamesFitTheBudget blocks a step with names of the maximum length of a workflow file.
 func TestW16LongNamesFitTheBudget(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -100,8 +88,8 @@ func TestW16LongNamesFitTheBudget(t *testing.T) {
 		"], output: {description: \"" + strings.Repeat("…", 500) + "\"}, askUser: {question: \"" + strings.Repeat("?…", 900) + "\", key: " + strings.Repeat("k", 128) + "}}\n"
 	p.write(p.workflows+"/deep.yaml", text)
 	s := p.start()
-	if v := s.call("validate_workflow", args{"file": "deep.yaml"}).fine(); !strings.Contains(string(v.m.Bytes()), `"valid":true`) {
-		t.Fatalf("the workflow is not valid: %s", v.m.Bytes())
+	if v := s.call("validate_workflow", args{"file": "deep.yaml"}).fine(); !strings.Contains(string(v.M.Bytes()), `"valid":true`) {
+		t.Fatalf("the workflow is not valid: %s", v.M.Bytes())
 	}
 	a := s.call("start_workflow", args{"workflowId": "deep", "context": args{"items": []int{1}}}).fine()
 	b := s.call("continue_workflow", args{"continueToken": a.token()}).kind("blocked")
@@ -116,4 +104,24 @@ func TestW16LongNamesFitTheBudget(t *testing.T) {
 	}
 	give["capabilities"], give["items"] = able, []int{2}
 	s.call("continue_workflow", args{"continueToken": b.token(), "notes": "n", "output": 1, "context": give}).kind("blocked").wellBlocked()
+}
+
+func (a answer) suggestion() string {
+	text, _ := a.Canonical().Path("suggestion").Str()
+	return text
+}
+
+// TestAFailedStartNamesNoToken checks that the advice does not mention a token, because there is none yet.
+func TestAFailedStartNamesNoToken(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(p.workflows+"/loop.yaml", "id: loop\nname: Loop\nsteps:\n  - {id: each, loop: {each: items, as: item, maxIterations: 5, steps: [{id: a, prompt: p}]}}\n")
+	p.write(p.workflows+"/when.yaml", "id: when\nname: When\nsteps:\n  - {id: a, prompt: p, when: {key: n, greaterThan: 3}}\n")
+	s := p.start()
+	for id, context := range map[string]args{"loop": {"items": 7}, "when": {"n": "x"}} {
+		a := s.call("start_workflow", args{"workflowId": id, "context": context}).is("VALIDATION_ERROR")
+		if got := a.suggestion(); strings.Contains(got, "token") || !strings.Contains(got, "start_workflow") {
+			t.Errorf("%s: %s", id, got)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package workrail_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -25,7 +26,7 @@ func TestW15TheContextBudgetIsExact(t *testing.T) {
 				return s.call(tool, args{"continueToken": s.begin("plain", nil).token(), "context": args{"k": text}})
 			}
 			if a := call(text); a.failed() || a.data("kind") != "step" {
-				t.Errorf("%s, %s: %d bytes: %.600s", tool, name, limit, a.m.Bytes())
+				t.Errorf("%s, %s: %d bytes: %.600s", tool, name, limit, a.M.Bytes())
 			}
 			a := call(text + "z").is("VALIDATION_ERROR").wellFormed()
 			details := a.envelope().Path("details")
@@ -47,7 +48,7 @@ func TestW15TheSumOfContextsIsExact(t *testing.T) {
 	rest := 262144 - 131072 - 15
 	b := s.call("continue_workflow", args{"continueToken": a.token(), "context": args{"b": strings.Repeat("x", rest+1)}}).kind("blocked")
 	if b.data("blockers", "blockers", 0, "code") != "CONTEXT_BUDGET_EXCEEDED" || !strings.Contains(b.data("blockers", "blockers", 0, "message"), "262145") {
-		t.Errorf("%s", b.m.Result().Path("structuredContent", "blockers").Raw())
+		t.Errorf("%s", b.M.Result().Path("structuredContent", "blockers").Raw())
 	}
 	s.call("continue_workflow", args{"continueToken": b.token(), "context": args{"b": strings.Repeat("x", rest)}}).kind("step")
 }
@@ -83,7 +84,36 @@ func TestW15EverythingAtItsLimitFitsOneStep(t *testing.T) {
 		b := s.call("continue_workflow", args{"continueToken": a.token(), "notes": strings.Repeat(unit, 65536), "context": args{"k": strings.Repeat(unit, size)},
 			"output": strings.Repeat(unit, min(size, 43000))})
 		if b.failed() || b.data("kind") != "step" {
-			t.Errorf("%q: %.600s", unit, b.m.Bytes())
+			t.Errorf("%q: %.600s", unit, b.M.Bytes())
 		}
 	}
+}
+
+func TestBlankAnswersAreNotAnswers(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.write(p.workflows+"/asks.yaml", "id: asks\nname: Asks\nsteps:\n  - {id: a, prompt: Ask., notes: optional, askUser: {question: \"Which?\", key: choice}}\n")
+	s := p.start()
+	for _, blank := range []any{"", " \n", args{}, []any{}} {
+		a := s.begin("asks", nil)
+		a = s.call("continue_workflow", args{"continueToken": a.token(), "context": args{"choice": blank}}).kind("blocked")
+		if code := a.data("blockers", "blockers", 0, "code"); code != "USER_ONLY_DEPENDENCY" {
+			t.Errorf("%#v: %s", blank, code)
+		}
+	}
+	for _, answered := range []any{"no", false, 0} {
+		s.call("continue_workflow", args{"continueToken": s.begin("asks", nil).token(), "context": args{"choice": answered}}).kind("completed")
+	}
+}
+
+func TestNumbersThatAreTooLargeAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	for _, number := range []string{"1e999", "-1e400"} {
+		in := args{"workflowId": "plain", "context": args{"a": []any{args{"b": json.Number(number)}}}}
+		if got := s.call("start_workflow", in).is("VALIDATION_ERROR").detail("path"); got != "context.a[0].b" {
+			t.Errorf("%s: the path is %q", number, got)
+		}
+	}
+	s.begin("plain", args{"a": json.Number("1e308"), "b": json.Number("1e-999")})
 }

@@ -1,11 +1,24 @@
 package workrail_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/wire"
 )
+
+// binary is the path of the shipped program. The tests of this package use it only as clients do.
+var binary string
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(holdEnv); dir != "" {
+		fmt.Fprintln(os.Stderr, holdLock(dir))
+		os.Exit(1)
+	}
+	servertest.Main(m, &binary, 8, "W10|Every.*Has") // only these tests run calls in parallel
+}
 
 type args = map[string]any
 
@@ -28,8 +41,7 @@ func (p *place) start(flags ...string) *server {
 // call calls a tool. The arguments are encoded as JSON.
 func (s *server) call(tool string, in any) answer {
 	s.T.Helper()
-	m := s.Ask("tools/call", servertest.CallParams(s.T, tool, in))
-	return answer{s.T, &m}
+	return answer{s.Call(tool, in)}
 }
 
 // begin starts a workflow and returns the answer.
@@ -42,49 +54,35 @@ func (s *server) begin(workflow string, context args) answer {
 }
 
 // answer is the response to a call.
-type answer struct {
-	t testing.TB
-	m *wire.Message
-}
+type answer struct{ servertest.Answer }
 
-func (a answer) failed() bool { return servertest.Failed(a.m) }
+func (a answer) failed() bool { return servertest.Failed(a.M) }
 
 // fine requires a success.
 func (a answer) fine() answer {
-	a.t.Helper()
+	a.T.Helper()
 	if a.failed() {
-		a.t.Fatalf("it failed: %s", a.m.Bytes())
+		a.T.Fatalf("it failed: %s", a.M.Bytes())
 	}
 	return a
 }
 
-// canonical returns the whole error.
-func (a answer) canonical() wire.Value { return servertest.Canonical(a.m) }
-
 // envelope returns the error in the form of the dialect.
 func (a answer) envelope() wire.Value {
-	a.t.Helper()
-	return servertest.Envelope(a.t, a.m)
-}
-
-// code returns the code of a failure; "" is a success.
-func (a answer) code() string {
-	code, _ := a.canonical().Path("code").Str()
-	return code
+	a.T.Helper()
+	return servertest.Envelope(a.T, a.M)
 }
 
 // is requires a failure with a code.
 func (a answer) is(code string) answer {
-	a.t.Helper()
-	if got := a.code(); got != code {
-		a.t.Errorf("the code is %q, want %s: %.1500s", got, code, a.m.Bytes())
-	}
+	a.T.Helper()
+	a.Check(code)
 	return a
 }
 
 // data returns a string of the structured content.
 func (a answer) data(path ...any) string {
-	text, _ := a.m.Result().Path(append([]any{"structuredContent"}, path...)...).Str()
+	text, _ := a.M.Result().Path(append([]any{"structuredContent"}, path...)...).Str()
 	return text
 }
 
@@ -104,10 +102,10 @@ func (a answer) token() string {
 
 // kind requires a success of a kind.
 func (a answer) kind(want string) answer {
-	a.t.Helper()
+	a.T.Helper()
 	a.fine()
 	if got := a.data("kind"); got != want {
-		a.t.Fatalf("the answer is %q, want %q: %.1500s", got, want, a.m.Bytes())
+		a.T.Fatalf("the answer is %q, want %q: %.1500s", got, want, a.M.Bytes())
 	}
 	return a
 }

@@ -72,7 +72,7 @@ var triggers = map[string]func(p *place) answer{
 // resumed returns the answer about the most recently changed session.
 func (s *server) resumed() answer {
 	s.T.Helper()
-	id, _ := s.call("resume_session", args{}).fine().m.Result().Path("structuredContent", "sessions", 0, "sessionId").Str()
+	id, _ := s.call("resume_session", args{}).fine().M.Result().Path("structuredContent", "sessions", 0, "sessionId").Str()
 	return s.call("resume_session", args{"sessionId": id}).fine()
 }
 
@@ -100,8 +100,8 @@ func emitted(t *testing.T, domain string, count int, triggers map[string]func(*p
 			if trigger == nil {
 				t.Fatal("nothing emits it")
 			}
-			if c.Status() != candor.StatusActive {
-				t.Errorf("it is emitted and %s in the catalogue", c.Status())
+			if c.Info().Status != "active" {
+				t.Errorf("it is emitted and %s in the catalogue", c.Info().Status)
 			}
 			check(t, c, trigger(newPlace(t)))
 		})
@@ -115,7 +115,7 @@ func emitted(t *testing.T, domain string, count int, triggers map[string]func(*p
 func TestW8EveryCodeIsEmitted(t *testing.T) {
 	emitted(t, "workrail", 13, triggers, func(t *testing.T, c candor.Code, a answer) {
 		a.is(c.Symbol())
-		if domain, _ := a.canonical().Path("domain").Str(); domain != "workrail" {
+		if domain, _ := a.Canonical().Path("domain").Str(); domain != "workrail" {
 			t.Errorf("the domain is %s", domain)
 		}
 		a.wellFormed()
@@ -200,7 +200,7 @@ func TestW16EveryBlockerCodeIsEmitted(t *testing.T) {
 	emitted(t, "blockers", 10, blocked, func(t *testing.T, c candor.Code, a answer) {
 		a.kind("blocked")
 		if a.data("blockers", "blockers", 0, "code") != c.Symbol() {
-			t.Errorf("the first blocker is not %s: %s", c, a.m.Result().Path("structuredContent", "blockers").Raw())
+			t.Errorf("the first blocker is not %s: %s", c, a.M.Result().Path("structuredContent", "blockers").Raw())
 		}
 		a.wellBlocked()
 	})

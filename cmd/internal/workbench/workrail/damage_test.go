@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 )
 
 // damaged is a session of five events, each in a segment, beside another session.
@@ -39,12 +41,12 @@ func (d *damaged) health(what, kind, reason string, sound int) {
 		d.s = d.start()
 	}
 	h := d.s.call("session_health", args{"sessionId": d.id}).fine()
-	events, _ := h.m.Result().Path("structuredContent", "health", "events").Int64()
+	events, _ := h.M.Result().Path("structuredContent", "health", "events").Int64()
 	if h.data("health", "kind") != kind || h.data("health", "reason", "code") != reason || events != int64(sound) {
-		d.t.Errorf("%s: health %s, want %s %s with %d sound events", what, h.m.Result().Path("structuredContent", "health").Raw(), kind, reason, sound)
+		d.t.Errorf("%s: health %s, want %s %s with %d sound events", what, h.M.Result().Path("structuredContent", "health").Raw(), kind, reason, sound)
 	}
 	export := d.s.call("export_session", args{"sessionId": d.id}).fine()
-	if n := export.m.Result().Path("structuredContent", "sound").Len(); n != sound {
+	if n := export.M.Result().Path("structuredContent", "sound").Len(); n != sound {
 		d.t.Errorf("%s: %d events are exported as sound, want %d", what, n, sound)
 	}
 	export.leaksNothing()
@@ -63,13 +65,12 @@ func (d *damaged) health(what, kind, reason string, sound int) {
 	d.s.healthy(d.other.data("sessionId"))
 	d.other = d.s.walk(d.s.call("resume_session", args{"resumeToken": d.other.data("resumeToken")}).fine(), 1)
 	list := d.s.call("resume_session", args{}).fine()
-	if n := list.m.Result().Path("structuredContent", "sessions").Len(); n != 2 {
+	if n := list.M.Result().Path("structuredContent", "sessions").Len(); n != 2 {
 		d.t.Errorf("%s: %d sessions are listed", what, n)
 	}
 }
 
-// TestW11DamageHasItsKindAndReason damages a session in each defined way, while a server has it in memory or before a
-// start; with -long both.
+// TestW11DamageHasItsKindAndReason damages a session in each defined way, half of them before a restart.
 func TestW11DamageHasItsKindAndReason(t *testing.T) {
 	t.Parallel()
 	dropLine := func(n int) func(*damaged) {
@@ -138,17 +139,13 @@ func TestW11DamageHasItsKindAndReason(t *testing.T) {
 	}
 	for i, name := range slices.Sorted(maps.Keys(cases)) {
 		c := cases[name]
-		for _, restart := range []bool{false, true} {
-			if restart != (i%2 == 0) && !*long {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s, restart %t", name, restart), func(t *testing.T) {
-				t.Parallel()
-				d := newDamaged(t, restart)
-				c.do(d)
-				d.health(name, c.kind, c.reason, c.sound)
-			})
-		}
+		restart := i%2 == 0
+		t.Run(fmt.Sprintf("%s, restart %t", name, restart), func(t *testing.T) {
+			t.Parallel()
+			d := newDamaged(t, restart)
+			c.do(d)
+			d.health(name, c.kind, c.reason, c.sound)
+		})
 	}
 }
 
@@ -157,7 +154,7 @@ func TestW11DamageHasItsKindAndReason(t *testing.T) {
 func TestW11AFlippedByteIsNoticed(t *testing.T) {
 	t.Parallel()
 	d := newDamaged(t, false)
-	step := rounds(37, 5)
+	step := servertest.Rounds(37, 5)
 	if testing.Short() {
 		step = 211
 	}
@@ -173,15 +170,15 @@ func TestW11AFlippedByteIsNoticed(t *testing.T) {
 			h := d.s.call("session_health", args{"sessionId": d.id}).fine()
 			kind, reason := b.detail("health", "kind"), b.detail("health", "reason", "code")
 			if h.data("health", "kind") != kind || h.data("health", "reason", "code") != reason || kind == "healthy" || reason == "" {
-				t.Fatalf("%s: continue says %s %s, health %s", what, kind, reason, h.m.Result().Path("structuredContent").Raw())
+				t.Fatalf("%s: continue says %s %s, health %s", what, kind, reason, h.M.Result().Path("structuredContent").Raw())
 			}
 			want := int64(n)
-			events, _ := h.m.Result().Path("structuredContent", "health", "events").Int64()
+			events, _ := h.M.Result().Path("structuredContent", "health", "events").Int64()
 			if n < 5 && (events != want || kind == "corrupt_head" && n > 0) {
 				t.Errorf("%s: %s with %d sound events, want %d", what, kind, events, want)
 			}
 			export := d.s.call("export_session", args{"sessionId": d.id}).fine()
-			if got := export.m.Result().Path("structuredContent", "sound").Len(); int64(got) != events {
+			if got := export.M.Result().Path("structuredContent", "sound").Len(); int64(got) != events {
 				t.Errorf("%s: %d events are exported, %d are sound", what, got, events)
 			}
 			kinds[kind+" "+reason]++
@@ -236,7 +233,7 @@ func TestW11ADamagedWorkflowIsReplacedByTheNextStart(t *testing.T) {
 		p.write(p.snapshot(), damage(p.read(p.snapshot())))
 		b := s.call("continue_workflow", args{"continueToken": a.token()})
 		if !b.failed() && b.data("kind") != "blocked" {
-			t.Errorf("%s: the damage was not noticed: %s", name, b.m.Bytes())
+			t.Errorf("%s: the damage was not noticed: %s", name, b.M.Bytes())
 		}
 		s.walk(s.begin("plain", nil), 1).kind("step")
 		s.walk(s.call("resume_session", args{"resumeToken": a.data("resumeToken")}).fine(), 1).kind("step")

@@ -10,12 +10,11 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/run"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
 // continueKind is the reason why a step could not be recorded. The set is closed: every kind has a case in
-// [continueError.public].
+// [stepFailures], except those of the state machine.
 type continueKind string
 
 const (
@@ -64,100 +63,82 @@ func failure(code candor.Code, message, suggestion string, details map[string]an
 	return candor.New(code, message, o...)
 }
 
+// restore is the advice if the workflow of a session is not stored any more.
+const restore = "Ask the user to put back the workflow file with the same content: start_workflow then stores it again. Or start a new session with start_workflow."
+
+// askUser is the advice if files cannot be read or written.
+const askUser = "Tell the user: the log of the server has the cause. Then call resume_session for the current step."
+
+// stepFailures has the errors that are sent for all kinds but those of the state machine. expected is set for codes of
+// tokens.
+var stepFailures = map[continueKind]struct {
+	code                          candor.Code
+	message, suggestion, expected string
+}{
+	missingNodeOrRun: {workrailcode.TokenUnknownNode, "No stored step belongs to this token.",
+		"Call resume_session to list the sessions that there are, or start again with start_workflow.", "a token of a session and step that this server has"},
+	workflowHashMismatch: {workrailcode.TokenWorkflowHashMismatch, "", restore, "the workflow as it was when the session was started"},
+	missingSnapshot:      {workrailcode.PreconditionFailed, "The workflow that this session was started with is not stored any more.", restore, ""},
+	noPendingStep: {workrailcode.PreconditionFailed, "The workflow is completed; no step is pending.",
+		"Call start_workflow if there is more to do.", ""},
+	sessionStoreError:  {workrailcode.InternalError, "The state of the workflow could not be stored or read.", askUser, ""},
+	snapshotStoreError: {workrailcode.InternalError, "The state of the workflow could not be stored or read.", askUser, ""},
+}
+
 // public returns the error that is sent.
 func (e *continueError) public() *candor.Error {
 	details := map[string]any{"kind": string(e.kind)}
-	switch e.kind {
-	case missingNodeOrRun:
-		details["tokenErrorCode"] = workrailcode.TokenUnknownNode.Symbol()
-		details["expected"] = "a token of a session and step that this server has"
-		return failure(workrailcode.TokenUnknownNode, "No stored step belongs to this token.",
-			"Call resume_session to list the sessions that there are, or begin anew with start_workflow.", details, e.err)
-	case workflowHashMismatch:
-		details["tokenErrorCode"] = workrailcode.TokenWorkflowHashMismatch.Symbol()
-		details["expected"] = "the workflow as it was when the session was started"
-		return failure(workrailcode.TokenWorkflowHashMismatch, "", "The stored copy of this session's workflow was replaced. Ask the user to run candor workbench workrail doctor --repair, which restores it from the workflow file if that is unchanged, or begin anew with start_workflow.", details, e.err)
-	case missingSnapshot:
-		return failure(workrailcode.PreconditionFailed, "The workflow that this session was started with is not stored any more.",
-			"Ask the user to run candor workbench workrail doctor --repair, which restores it from the workflow file if that is unchanged, or begin anew with start_workflow.", details, e.err)
-	case noPendingStep:
-		return failure(workrailcode.PreconditionFailed, "The workflow is completed; no step is pending.", "Begin anew with start_workflow if there is more to do.", details, e.err)
-	case advanceApplyFailed, advanceNextFailed:
+	f, ok := stepFailures[e.kind]
+	if !ok {
 		return publicRun(e.err, "continue with the same token", details)
-	case sessionStoreError, snapshotStoreError:
-		return failure(workrailcode.InternalError, "The state of the workflow could not be stored or read.",
-			"Tell the user, who finds the cause with candor workbench workrail doctor. Then call resume_session for the current step.", details, e.err)
 	}
-	return failure(workrailcode.InternalError, "", "", details, e)
+	if f.expected != "" {
+		details["tokenErrorCode"], details["expected"] = f.code.Symbol(), f.expected
+	}
+	return failure(f.code, f.message, f.suggestion, details, e.err)
 }
 
 // publicRun returns the error to send for an error of the state machine. goOn is appended to the suggestion.
 func publicRun(err error, goOn string, details map[string]any) *candor.Error {
-	var e run.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*run.Error](err)
+	if !ok {
 		return failure(workrailcode.InternalError, "", "", details, err)
 	}
-	details["error"] = string(e.Kind())
-	switch e := e.(type) {
-	case *run.InvalidLoop:
-		details["step"], details["path"], details["key"] = e.Step, e.Path, e.Key
+	details["error"] = string(e.Kind)
+	if e.Step != "" {
+		details["step"], details["path"] = e.Step, e.Path
+	}
+	switch e.Kind {
+	case run.KindInvalidLoop:
+		details["key"] = e.Key
 		return failure(workrailcode.ValidationError, "The loop "+e.Path+" cannot run: "+e.Reason+".",
 			"Set the context key in the details to what the loop needs and "+goOn+".", details, err)
-	case *run.MissingContext:
+	case run.KindMissingContext:
 		details["keys"] = e.Keys
-		if e.Step != "" {
-			details["step"], details["path"] = e.Step, e.Path
-		}
 		return failure(workrailcode.PreconditionFailed, "The context lacks keys that the workflow needs: "+strings.Join(e.Keys, ", ")+".",
 			"Send the call again with these keys in its argument context. inspect_workflow says what each is for.", details, err)
-	case *run.ConditionEvalFailed:
-		details["step"], details["path"], details["key"], details["expected"] = e.Step, e.Path, e.Err.Key, e.Err.Want
-		return failure(workrailcode.ValidationError, "The condition of step "+e.Step+" cannot be decided: "+e.Err.Error()+".",
+	case run.KindConditionEvalFailed:
+		details["key"], details["expected"] = e.Eval.Key, e.Eval.Want
+		return failure(workrailcode.ValidationError, "The condition of step "+e.Step+" cannot be decided: "+e.Eval.Error()+".",
 			"Set the context key in the details to a value of the expected type and "+goOn+".", details, err)
-	case *run.MaxIterationsExceeded:
-		details["step"], details["path"], details["maxIterations"] = e.Step, e.Path, e.Limit
+	case run.KindMaxIterationsExceeded:
+		details["maxIterations"] = e.Limit
 		return failure(workrailcode.PreconditionFailed, fmt.Sprintf("The loop %s has reached its limit of %d iterations.", e.Path, e.Limit),
 			"Set the context so that the loop ends, or tell the user that the workflow cannot continue.", details, err)
-	case *run.InvalidPosition:
-		return failure(workrailcode.InternalError, "", "", details, err)
-	case *run.NoPendingStep:
+	case run.KindNoPendingStep:
 		return (&continueError{noPendingStep, err}).public()
-	default:
-		return failure(workrailcode.InternalError, "", "", details, err)
+	case run.KindInvalidPosition:
 	}
-}
-
-// publicToken returns the error to send for an error of a token.
-func publicToken(err error) *candor.Error {
-	var e *token.Error
-	if !errors.As(err, &e) {
-		return failure(workrailcode.InternalError, "", "", nil, err)
-	}
-	code := map[token.Problem]candor.Code{
-		token.InvalidFormat:      workrailcode.TokenInvalidFormat,
-		token.UnsupportedVersion: workrailcode.TokenUnsupportedVersion,
-		token.BadSignature:       workrailcode.TokenBadSignature,
-		token.ScopeMismatch:      workrailcode.TokenScopeMismatch,
-	}[e.Problem]
-	return failure(code, "", tokenAdvice[e.Problem], map[string]any{"tokenErrorCode": code.Symbol(), "reason": e.Reason, "expected": e.Expected}, nil)
-}
-
-// tokenAdvice suggests how to get a valid token. Only resume_session without arguments works without one.
-var tokenAdvice = map[token.Problem]string{
-	token.InvalidFormat:      "Copy the token exactly from the last answer. If it is lost, call resume_session without arguments, which lists the open sessions.",
-	token.UnsupportedVersion: "Call resume_session without arguments: it lists the open sessions, with tokens of this server.",
-	token.BadSignature:       "Copy the token exactly from the last answer. If it is old, call resume_session without arguments, which lists the open sessions.",
-	token.ScopeMismatch:      "continue_workflow takes the continueToken or retryContinueToken of the last answer, all other tools take its resumeToken.",
+	return failure(workrailcode.InternalError, "", "", details, err)
 }
 
 // lockedFor is the retry delay while another process holds a session. A step takes some milliseconds, so a second is
 // enough.
 const lockedFor = time.Second
 
-// publicStore returns the error to send for an error of the session store.
-func publicStore(err error) *candor.Error {
+// public returns the error to send for an error of a step or the session store.
+func public(err error) *candor.Error {
 	var unhealthy *session.UnhealthyError
-	var locked *session.LockedError
 	var step *continueError
 	var already *candor.Error
 	switch {
@@ -166,21 +147,18 @@ func publicStore(err error) *candor.Error {
 	case errors.As(err, &step):
 		return step.public()
 	case errors.As(err, &unhealthy):
-		return failure(workrailcode.SessionNotHealthy, "", "Stop using this session: export_session reads what is left, and start_workflow begins anew.",
+		return failure(workrailcode.SessionNotHealthy, "", "Stop using this session: export_session reads what is left, and start_workflow starts again.",
 			map[string]any{"health": unhealthy.Health}, nil)
-	case errors.As(err, &locked):
+	case errors.Is(err, session.ErrLocked):
 		details := map[string]any{"tokenErrorCode": workrailcode.TokenSessionLocked.Symbol(), "expected": "a session that no other process is changing"}
-		if locked.Owner.PID != 0 {
-			details["owner"] = locked.Owner
-		}
 		return failure(workrailcode.TokenSessionLocked, "Another process is changing this session.", "", details, nil).With(candor.WithRetry(candor.RetryIn(lockedFor)))
 	case errors.Is(err, session.ErrNotFound):
 		return (&continueError{kind: missingNodeOrRun}).public()
 	case errors.Is(err, session.ErrTooMany):
-		return failure(workrailcode.PreconditionFailed, "There are too many sessions.", "Ask the user to remove old ones with candor workbench workrail gc.",
+		return failure(workrailcode.PreconditionFailed, "There are too many sessions.", "Ask the user to remove old ones: each is a folder in sessions in the state folder.",
 			map[string]any{"kind": "too_many_sessions"}, nil)
 	case errors.Is(err, session.ErrTooLarge):
-		return failure(workrailcode.PreconditionFailed, "The session has reached its limit of events or bytes.", "Begin anew with start_workflow.",
+		return failure(workrailcode.PreconditionFailed, "The session has reached its limit of events or bytes.", "Start again with start_workflow.",
 			map[string]any{"kind": "session_too_large"}, nil)
 	case errors.Is(err, context.DeadlineExceeded):
 		return failure(workrailcode.Timeout, "", "", nil, err)

@@ -3,7 +3,6 @@ package workrail
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/internal/redact"
 )
@@ -20,13 +20,7 @@ func (s *System) listWorkflows() workbench.Tool {
 	return workbench.Tool{
 		Name: "list_workflows", Title: "List workflows", ReadOnly: true,
 		About: "List the workflows that can be started, with what each is for.",
-		Run: workbench.Handle(func(ctx context.Context, _ *workbench.Call, _ struct{}) (workbench.Reply, error) {
-			all, err := s.library.all(ctx)
-			if err != nil {
-				return workbench.Reply{}, publicLibrary(err)
-			}
-			return listReply(all), nil
-		}),
+		Run:   workbench.Handle(s.list),
 	}
 }
 
@@ -39,15 +33,14 @@ type listedWorkflow struct {
 	Context     []string `json:"requiredContext,omitempty"`
 }
 
-func listReply(all []listed) workbench.Reply {
+func (s *System) list(ctx context.Context, _ *workbench.Call, _ struct{}) (workbench.Reply, error) {
+	all, unusable, err := s.library(ctx)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
 	var b strings.Builder
-	found, unusable := []listedWorkflow{}, []string{}
-	var shown []string
+	found := []listedWorkflow{}
 	for _, f := range all {
-		if f.err != nil {
-			unusable, shown = append(unusable, f.file), append(shown, workflow.Printable(f.file))
-			continue
-		}
 		w := f.workflow
 		one := listedWorkflow{ID: w.ID, Name: w.Name, Version: w.Version, Description: w.Description}
 		for _, k := range w.Context {
@@ -62,10 +55,14 @@ func listReply(all []listed) workbench.Reply {
 		}
 		b.WriteByte('\n')
 	}
-	if len(unusable) > 0 {
+	files, shown := []string{}, []string{}
+	for _, f := range unusable {
+		files, shown = append(files, f.file), append(shown, workflow.Printable(f.file))
+	}
+	if len(files) > 0 {
 		fmt.Fprintf(&b, "Files with errors, which cannot be started: %s. validate_workflow lists the errors.\n", strings.Join(shown, ", "))
 	}
-	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"workflows": found, "unusable": unusable}}
+	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"workflows": found, "unusable": files}}, nil
 }
 
 type inspectArgs struct {
@@ -97,16 +94,13 @@ func (s *System) inspectWorkflow() workbench.Tool {
 	}
 }
 
-// writeContextKeys lists the keys that start_workflow requires, then those that are set later.
+// writeContextKeys lists the keys of the context.
 func writeContextKeys(b *strings.Builder, keys []workflow.ContextKey) {
 	for _, k := range keys {
 		if k.Required {
 			fmt.Fprintf(b, "start_workflow needs the context key %s: %s\n", k.Key, oneLine(k.Description))
-		}
-	}
-	for _, k := range keys {
-		if !k.Required {
-			fmt.Fprintf(b, "context key %s, set along the way: %s\n", k.Key, oneLine(k.Description))
+		} else {
+			fmt.Fprintf(b, "context key %s, set in a later step: %s\n", k.Key, oneLine(k.Description))
 		}
 	}
 }
@@ -122,7 +116,7 @@ func outline(b *strings.Builder, steps []workflow.Step, indent string) {
 			b.WriteString(" (only if a condition holds)")
 		}
 		if s.Loop != nil {
-			fmt.Fprintf(b, " (loop: %s, at most %d times)", s.Loop.Kind, s.Loop.MaxIterations)
+			fmt.Fprintf(b, " (loop: %s, at most %d times)", s.Loop.Kind(), s.Loop.MaxIterations)
 		}
 		b.WriteByte('\n')
 		if s.Loop != nil {
@@ -151,33 +145,29 @@ func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArg
 	if (in.Content == "") == (in.File == "") {
 		return workbench.Reply{}, failure(workrailcode.ValidationError, "Give either content or file.", "", nil, nil)
 	}
-	name, data := "workflow", []byte(in.Content)
-	if in.File != "" {
-		var err error
-		if name, data, err = s.library.file(ctx, in.File); errors.Is(err, errNotRegular) {
-			return validated(nil, []workflow.Problem{{File: in.File, Severity: workflow.SeverityError, Message: "file: " + workflow.NotRegular,
-				Hint: "put the file itself into the folder"}}), nil
-		} else if err != nil {
-			return workbench.Reply{}, failure(workrailcode.NotFound, "The workflow folder has no file of this name.",
-				"Call list_workflows, which names files with errors, or give the text as content.", nil, err)
-		}
-	}
-	w, problems := workflow.Check(name, data)
-	if w != nil && in.File != "" {
-		other, err := s.library.taken(ctx, w.ID, in.File)
+	if in.Content != "" {
+		unlock, err := s.lockParser(ctx)
 		if err != nil {
-			return workbench.Reply{}, publicLibrary(err)
+			return workbench.Reply{}, err
 		}
-		if other != "" {
-			w, problems = nil, append(problems, workflow.Problem{File: name, Severity: workflow.SeverityError,
-				Message: fmt.Sprintf("the id %s is taken by %s", w.ID, workflow.Printable(other)), Hint: "give one of them another id"})
+		defer unlock()
+		return validated(workflow.Check("workflow", []byte(in.Content))), nil
+	}
+	all, unusable, err := s.library(ctx)
+	if err != nil {
+		return workbench.Reply{}, err
+	}
+	for _, f := range append(all, unusable...) {
+		if f.file == in.File {
+			return validated(f.workflow, f.problems), nil
 		}
 	}
-	return validated(w, problems), nil
+	return workbench.Reply{}, failure(workrailcode.NotFound, "The workflow folder has no workflow file of this name.",
+		"Call list_workflows, which names files with errors, or give the text as content.", nil, nil)
 }
 
 // validated reports the problems of a workflow. w is nil if the workflow cannot be used.
-func validated(w *workflow.Workflow, problems []workflow.Problem) workbench.Reply {
+func validated(w *workflow.Workflow, problems []yamlfile.Problem) workbench.Reply {
 	var b strings.Builder
 	if w != nil {
 		fmt.Fprintf(&b, "%s is valid: %d steps.\n", w.ID, len(slices.Collect(w.All)))
@@ -191,56 +181,55 @@ func validated(w *workflow.Workflow, problems []workflow.Problem) workbench.Repl
 }
 
 func (s *System) sessionHealth() workbench.Tool {
-	return workbench.Tool{
-		Name: "session_health", Title: "Check a session", ReadOnly: true,
-		About: "Check whether the data of a session are valid. It changes nothing and works while another process uses the session.",
-		Input: `{` + nameProperties + `}`,
-		Codes: sessionCodes,
-		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in nameArgs) (workbench.Reply, error) {
-			id, err := s.named(in)
-			if err != nil {
-				return workbench.Reply{}, err
-			}
-			h, err := s.sessions.Health(id.String())
-			if err != nil {
-				return workbench.Reply{}, s.publicNamed(in, err)
-			}
-			text := fmt.Sprintf("%s: %s.", h.Kind, soundEvents(h.Events))
+	return s.sessionTool("session_health", "Check a session",
+		"Check whether the data of a session are valid. It changes nothing and works while another process uses the session.",
+		func(id string) (workbench.Reply, error) {
+			h, err := s.sessions.Health(id)
+			text := fmt.Sprintf("%s, sound events: %d.", h.Kind, h.Events)
 			if h.Reason != nil {
 				text += fmt.Sprintf(" %s: %s. export_session reads what is left.", h.Reason.Code, h.Reason.Message)
 			}
-			return workbench.Reply{Text: []string{text}, Data: map[string]any{"sessionId": id.String(), "health": h}}, nil
-		}),
-	}
+			return workbench.Reply{Text: []string{text}, Data: map[string]any{"sessionId": id, "health": h}}, err
+		})
 }
 
 func (s *System) exportSession() workbench.Tool {
+	return s.sessionTool("export_session", "Export a session",
+		"Read what is recorded in a session, healthy or damaged: its steps with their notes and outputs. It changes nothing.",
+		func(id string) (workbench.Reply, error) {
+			left, err := s.sessions.Salvage(id)
+			if err != nil {
+				return workbench.Reply{}, err
+			}
+			return exportReply(id, left), nil
+		})
+}
+
+// sessionTool returns a tool that reads the files of a session.
+func (s *System) sessionTool(name, title, about string, read func(id string) (workbench.Reply, error)) workbench.Tool {
 	return workbench.Tool{
-		Name: "export_session", Title: "Export a session", ReadOnly: true,
-		About: "Read what is recorded in a session, healthy or damaged: its steps with their notes and outputs. It changes nothing.",
-		Input: `{` + nameProperties + `}`,
-		Codes: sessionCodes,
+		Name: name, Title: title, ReadOnly: true, About: about, Input: `{` + nameProperties + `}`, Codes: sessionCodes,
 		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in nameArgs) (workbench.Reply, error) {
 			id, err := s.named(in)
 			if err != nil {
 				return workbench.Reply{}, err
 			}
-			left, err := s.sessions.Salvage(id.String())
+			reply, err := read(id.String())
 			if err != nil {
 				return workbench.Reply{}, s.publicNamed(in, err)
 			}
-			return exportReply(id.String(), left), nil
+			return reply, nil
 		}),
 	}
 }
 
-// maxExported is the maximum size of an exported text; the command line exports everything.
+// maxExported is the maximum size of an exported text.
 const maxExported = 512 << 10
 
 // exportReply returns as many events as fit, starting with the first, as text and as structured content.
 func exportReply(id string, left *session.Salvage) workbench.Reply {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Session %s, %s: %s, %d more can be read and may be wrong.\n", id, left.Health.Kind, soundEvents(uint64(len(left.Sound))), len(left.Doubtful))
+	fmt.Fprintf(&b, "Session %s, %s. Sound events: %d, others that can be read and may be wrong: %d.\n", id, left.Health.Kind, len(left.Sound), len(left.Doubtful))
 	fits := func(e session.Event, mark string) bool {
 		line := fmt.Sprintf("%d %s %s%s %s\n", e.Index, e.At.Format("2006-01-02 15:04:05"), mark, e.Kind, redact.Chars(string(e.Data)))
 		if b.Len()+len(line) > maxExported {
@@ -249,17 +238,15 @@ func exportReply(id string, left *session.Salvage) workbench.Reply {
 		b.WriteString(line)
 		return true
 	}
-	shown := session.Salvage{Health: left.Health}
-	for shown.Sound = left.Sound[:0]; len(shown.Sound) < len(left.Sound) && fits(left.Sound[len(shown.Sound)], ""); {
-		shown.Sound = left.Sound[:len(shown.Sound)+1]
+	sound, doubtful := 0, 0
+	for sound < len(left.Sound) && fits(left.Sound[sound], "") {
+		sound++
 	}
-	if len(shown.Sound) == len(left.Sound) {
-		for len(shown.Doubtful) < len(left.Doubtful) && fits(left.Doubtful[len(shown.Doubtful)].Event, "doubtful ") {
-			shown.Doubtful = left.Doubtful[:len(shown.Doubtful)+1]
-		}
+	for sound == len(left.Sound) && doubtful < len(left.Doubtful) && fits(left.Doubtful[doubtful].Event, "doubtful ") {
+		doubtful++
 	}
-	if more := len(left.Sound) + len(left.Doubtful) - len(shown.Sound) - len(shown.Doubtful); more > 0 {
-		fmt.Fprintf(&b, "… %d more events: candor workbench workrail export %s writes all of them\n", more, id)
+	if more := len(left.Sound) + len(left.Doubtful) - sound - doubtful; more > 0 {
+		fmt.Fprintf(&b, "… %d more events, in the folder sessions/%s of the state folder\n", more, id)
 	}
-	return workbench.Reply{Text: []string{b.String()}, Data: shown}
+	return workbench.Reply{Text: []string{b.String()}, Data: session.Salvage{Health: left.Health, Sound: left.Sound[:sound], Doubtful: left.Doubtful[:doubtful]}}
 }

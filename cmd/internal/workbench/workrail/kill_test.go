@@ -16,7 +16,7 @@ import (
 // every acknowledged step is recorded once, and the token of the interrupted call still works.
 func TestW18AKillLosesNoStep(t *testing.T) {
 	t.Parallel()
-	kills := rounds(20, 200)
+	kills := servertest.Rounds(20, 200)
 	p := newPlace(t)
 	p.write(filepath.Join(p.workflows, "many.yaml"), repeating(1000))
 	s := p.start()
@@ -34,7 +34,7 @@ func TestW18AKillLosesNoStep(t *testing.T) {
 				cutOff++
 				break
 			}
-			b := answer{t, &m}
+			b := answer{servertest.Answer{T: t, M: &m}}
 			token = b.fine().token()
 			acknowledged++
 		}
@@ -42,13 +42,13 @@ func TestW18AKillLosesNoStep(t *testing.T) {
 		s = p.start()
 		s.healthy(id)
 		now := s.call("resume_session", args{"sessionId": id}).kind("step")
-		done, _ := now.m.Result().Path("structuredContent", "completedSteps").Int64()
+		done, _ := now.M.Result().Path("structuredContent", "completedSteps").Int64()
 		if done != int64(acknowledged) && done != int64(acknowledged)+1 {
 			t.Fatalf("kill %d: %d steps are recorded, %d were acknowledged", kill, done, acknowledged)
 		}
 		// The call is repeated: it is recorded now, or was recorded before.
 		b := s.call("continue_workflow", args{"continueToken": token, "notes": fmt.Sprintf("step %d", acknowledged)}).kind("step")
-		replay := b.m.Result().Path("structuredContent", "replay")
+		replay := b.M.Result().Path("structuredContent", "replay")
 		if differs, _ := replay.Path("differs").Bool(); replay.Present() != (done == int64(acknowledged)+1) || differs {
 			t.Errorf("kill %d: replay %s", kill, replay.Raw())
 		}
@@ -86,7 +86,7 @@ func TestW18AKillWhileStartingLeavesWholeSessions(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	acknowledged := 0
-	for range rounds(10, 100) {
+	for range servertest.Rounds(10, 100) {
 		s := p.start()
 		time.AfterFunc(time.Duration(rand.IntN(60_000))*time.Microsecond, func() { _ = s.Cmd.Process.Kill() })
 		for {
@@ -94,7 +94,7 @@ func TestW18AKillWhileStartingLeavesWholeSessions(t *testing.T) {
 			if err != nil {
 				break
 			}
-			b := answer{t, &m}
+			b := answer{servertest.Answer{T: t, M: &m}}
 			b.kind("step")
 			acknowledged++
 		}
@@ -116,8 +116,8 @@ func TestW18AKillWhileStartingLeavesWholeSessions(t *testing.T) {
 		t.Errorf("%d sessions were acknowledged, %d are there", acknowledged, whole)
 	}
 	list := s.call("resume_session", args{}).fine()
-	more, _ := list.m.Result().Path("structuredContent", "older").Int64()
-	if n := list.m.Result().Path("structuredContent", "sessions").Len(); n+int(more) != whole {
+	more, _ := list.M.Result().Path("structuredContent", "older").Int64()
+	if n := list.M.Result().Path("structuredContent", "sessions").Len(); n+int(more) != whole {
 		t.Errorf("%d sessions are listed, %d are there", n+int(more), whole)
 	}
 	t.Logf("%d sessions acknowledged, %d whole, %d entries", acknowledged, whole, len(entries))

@@ -17,13 +17,13 @@ func TestValidateReportsAnIDThatIsTaken(t *testing.T) {
 		t.Errorf("unusable: %q", got)
 	}
 	a := s.call("validate_workflow", args{"file": "zz.yml"}).fine()
-	if valid, _ := a.m.Result().Path("structuredContent", "valid").Bool(); valid || !strings.Contains(strings.Join(a.lines(), "\n"), "the id plain is taken by plain.yaml") {
-		t.Errorf("it says %s", a.m.Bytes())
+	if valid, _ := a.M.Result().Path("structuredContent", "valid").Bool(); valid || !strings.Contains(strings.Join(a.lines(), "\n"), "the id plain is taken by plain.yaml") {
+		t.Errorf("it says %s", a.M.Bytes())
 	}
 	for _, in := range []args{{"file": "plain.yaml"}, {"content": plain}} {
 		a = s.call("validate_workflow", in).fine()
-		if valid, _ := a.m.Result().Path("structuredContent", "valid").Bool(); !valid {
-			t.Errorf("%v: it says %s", in, a.m.Bytes())
+		if valid, _ := a.M.Result().Path("structuredContent", "valid").Bool(); !valid {
+			t.Errorf("%v: it says %s", in, a.M.Bytes())
 		}
 	}
 }

@@ -63,7 +63,7 @@ steps:
 // homeMark is part of the name of the directory of every place. No answer may contain it. The name has characters that
 // end a path in most texts.
 const (
-	homeMark = "q7z"
+	homeMark = "quill" // no token has these letters
 	homeName = "Ann's files (" + homeMark + "), {1} old: " + homeMark
 )
 
@@ -159,7 +159,7 @@ func (s *server) steps(id string) []string {
 	s.T.Helper()
 	a := s.call("export_session", args{"sessionId": id}).fine()
 	var done []string
-	for e := range a.m.Result().Path("structuredContent", "sound").Elements() {
+	for e := range a.M.Result().Path("structuredContent", "sound").Elements() {
 		if e.Path("kind").Is("step_advanced") {
 			step, _ := e.Path("data", "step").Str()
 			done = append(done, step)
@@ -173,7 +173,7 @@ func (s *server) healthy(id string) {
 	s.T.Helper()
 	a := s.call("session_health", args{"sessionId": id}).fine()
 	if a.data("health", "kind") != "healthy" {
-		s.T.Errorf("session %s: %s", id, a.m.Result().Path("structuredContent").Raw())
+		s.T.Errorf("session %s: %s", id, a.M.Result().Path("structuredContent").Raw())
 	}
 }
 

@@ -31,10 +31,7 @@ type runStarted struct {
 
 // stepAdvanced records that a step was completed.
 type stepAdvanced struct {
-	Node     uint32          `json:"node"`
-	Attempt  uint16          `json:"attempt"`
-	Step     string          `json:"step"` // its path
-	Digest   string          `json:"digest"`
+	attempted
 	Notes    string          `json:"notes,omitempty"`
 	Output   json.RawMessage `json:"output,omitempty"`
 	Set      map[string]any  `json:"set,omitempty"` // keys of the context that were given
@@ -44,11 +41,16 @@ type stepAdvanced struct {
 
 // stepBlocked records that an attempt to complete a step was not accepted.
 type stepBlocked struct {
-	Node     uint32    `json:"node"`
-	Attempt  uint16    `json:"attempt"`
-	Step     string    `json:"step"`
-	Digest   string    `json:"digest"`
+	attempted
 	Blockers []blocker `json:"blockers"`
+}
+
+// attempted is the attempt that an event is about.
+type attempted struct {
+	Node    uint32 `json:"node"`
+	Attempt uint16 `json:"attempt"`
+	Step    string `json:"step"`   // its path
+	Digest  string `json:"digest"` // of the content of the call
 }
 
 // outcome locates the recorded answer to one attempt.
@@ -97,41 +99,39 @@ func fold(s *sessionState, e session.Event) error {
 		s.began, s.context, s.position, s.next = e.At, s.start.Context, s.start.Position, s.start.Next
 		return nil
 	case eventAdvanced:
-		return s.foldAdvanced(e)
+		var a stepAdvanced
+		if err := decode(e.Data, &a); err != nil {
+			return err
+		}
+		if err := s.check(a.attempted); err != nil {
+			return err
+		}
+		s.nodes = append(s.nodes, node{blocked: s.blocked, done: outcome{e.Index, a.Digest}})
+		s.blocked, s.blockers = nil, nil
+		s.context = merged(s.context, a.Set)
+		s.position, s.next = a.Position, a.Next
+		return nil
 	case eventBlocked:
-		return s.foldBlocked(e)
+		var b stepBlocked
+		if err := decode(e.Data, &b); err != nil {
+			return err
+		}
+		if err := s.check(b.attempted); err != nil {
+			return err
+		}
+		s.blocked, s.blockers = append(s.blocked, outcome{e.Index, b.Digest}), b.Blockers
+		return nil
 	default:
 		return fmt.Errorf("unknown event %s", e.Kind)
 	}
 }
 
-func (s *sessionState) foldAdvanced(e session.Event) error {
-	var a stepAdvanced
-	if err := decode(e.Data, &a); err != nil {
-		return err
-	}
+// check returns an error if an attempt is not the next one.
+func (s *sessionState) check(a attempted) error {
 	if a.Node != s.node() || int(a.Attempt) != len(s.blocked) || s.completed() {
-		return fmt.Errorf("step %s was completed at node %d, attempt %d, but the session is at node %d, attempt %d",
+		return fmt.Errorf("step %s was attempted at node %d, attempt %d, but the session is at node %d, attempt %d",
 			a.Step, a.Node, a.Attempt, s.node(), len(s.blocked))
 	}
-	s.nodes = append(s.nodes, node{blocked: s.blocked, done: outcome{e.Index, a.Digest}})
-	s.blocked, s.blockers = nil, nil
-	s.context = merged(s.context, a.Set)
-	s.position, s.next = a.Position, a.Next
-	return nil
-}
-
-func (s *sessionState) foldBlocked(e session.Event) error {
-	var b stepBlocked
-	if err := decode(e.Data, &b); err != nil {
-		return err
-	}
-	if b.Node != s.node() || int(b.Attempt) != len(s.blocked) || s.completed() {
-		return fmt.Errorf("step %s was blocked at node %d, attempt %d, but the session is at node %d, attempt %d",
-			b.Step, b.Node, b.Attempt, s.node(), len(s.blocked))
-	}
-	s.blocked = append(s.blocked, outcome{e.Index, b.Digest})
-	s.blockers = b.Blockers
 	return nil
 }
 

@@ -10,10 +10,10 @@ import (
 
 // content returns the structured content as a value, without the replay note.
 func (a answer) content() map[string]any {
-	a.t.Helper()
+	a.T.Helper()
 	var v map[string]any
-	if err := json.Unmarshal(a.m.Result().Path("structuredContent").Raw(), &v); err != nil {
-		a.t.Fatal(err)
+	if err := json.Unmarshal(a.M.Result().Path("structuredContent").Raw(), &v); err != nil {
+		a.T.Fatal(err)
 	}
 	delete(v, "replay")
 	return v
@@ -21,15 +21,15 @@ func (a answer) content() map[string]any {
 
 // replayed requires that an answer is a replay of the first one.
 func (a answer) replayed(first answer, differs bool) {
-	a.t.Helper()
+	a.T.Helper()
 	a.fine()
-	replay := a.m.Result().Path("structuredContent", "replay")
+	replay := a.M.Result().Path("structuredContent", "replay")
 	recorded, _ := replay.Path("recorded").Bool()
 	if got, _ := replay.Path("differs").Bool(); !recorded || got != differs {
-		a.t.Errorf("replay is %s, want differs %t", replay.Raw(), differs)
+		a.T.Errorf("replay is %s, want differs %t", replay.Raw(), differs)
 	}
 	if !reflect.DeepEqual(a.content(), first.content()) {
-		a.t.Errorf("replayed\n%s\nfirst\n%s", a.m.Result().Path("structuredContent").Raw(), first.m.Result().Path("structuredContent").Raw())
+		a.T.Errorf("replayed\n%s\nfirst\n%s", a.M.Result().Path("structuredContent").Raw(), first.M.Result().Path("structuredContent").Raw())
 	}
 }
 
@@ -68,7 +68,7 @@ func TestW13ATokenUsedTwiceReturnsTheRecord(t *testing.T) {
 			s.call("continue_workflow", u.in).replayed(u.first, false)
 			b := s.call("continue_workflow", with(args{"notes": "other"}, "continueToken", u.in["continueToken"]))
 			b.replayed(u.first, true)
-			if stale, _ := b.m.Result().Path("structuredContent", "replay", "stale").Bool(); stale != (i < len(uses)-1) {
+			if stale, _ := b.M.Result().Path("structuredContent", "replay", "stale").Bool(); stale != (i < len(uses)-1) {
 				t.Errorf("call %d: stale is %t", i, stale)
 			}
 		}

@@ -1,13 +1,16 @@
 package workrail
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/run"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	"github.com/candor-mcp/candor/internal/redact"
 )
 
 // The kinds of an answer about a session.
@@ -92,7 +95,7 @@ func (a *answer) writeBlocked(b *strings.Builder) {
 	if a.resumed {
 		b.WriteString(a.Step.text() + "\n")
 	}
-	fmt.Fprintf(b, "Blocked: the step was not completed. %s %d to do:\n", a.Note, toDo(a.Blockers.Blockers))
+	fmt.Fprintf(b, "Blocked: the step was not completed. %s %d to do:\n", a.Note, len(a.Blockers.Blockers))
 	for _, one := range a.Blockers.Blockers {
 		fmt.Fprintf(b, "- %s: %s %s\n", one.Code, one.Message, one.SuggestedFix)
 	}
@@ -102,75 +105,177 @@ func (a *answer) writeBlocked(b *strings.Builder) {
 // begin returns an answer with the fields that all answers about a session have.
 func (s *System) begin(id token.SessionID, v *sessionState) *answer {
 	return &answer{SessionID: id.String(), Workflow: v.start.Workflow, Completed: len(v.nodes),
-		Resume: s.keys.Mint(token.Token{Kind: token.Resume, Session: id})}
+		Resume: s.key.Mint(token.Token{Kind: token.Resume, Session: id})}
 }
 
 // current returns the reply with the position of a session.
 func (s *System) current(id token.SessionID, v *sessionState) *answer {
 	a := s.begin(id, v)
-	next := token.Token{Kind: token.Continue, Session: id, Node: v.node(), Attempt: uint16(len(v.blocked))} //nolint:gosec // bounded by maxAttempts
+	next := token.Token{Kind: token.Continue, Session: id, Node: v.node(), Attempt: uint16(len(v.blocked))} //nolint:gosec // bounded by maxBlocked
 	switch {
 	case v.completed():
 		a.Kind = kindCompleted
 	case len(v.blocked) > 0:
 		a.Kind, a.Step = kindBlocked, v.next
-		a.Blockers, a.Retryable, a.Retry, a.Note = &report{v.blockers}, true, s.keys.Mint(next), blockedNote
+		a.Blockers, a.Retryable, a.Retry, a.Note = &report{v.blockers}, true, s.key.Mint(next), blockedNote
 	default:
-		a.Kind, a.Step, a.Continue = kindStep, v.next, s.keys.Mint(next)
+		a.Kind, a.Step, a.Continue = kindStep, v.next, s.key.Mint(next)
 	}
 	return a
 }
 
 // recorded returns the answer that was recorded for an earlier attempt.
-func (s *System) recorded(ctx context.Context, id token.SessionID, v *sessionState, t token.Token, o outcome, digest string) (*answer, error) {
-	e, err := s.sessions.Event(ctx, id.String(), o.event)
-	if err != nil {
-		return nil, err
-	}
+func (s *System) recorded(id token.SessionID, v *sessionState, events []session.Event, t token.Token, o outcome, digest string) (*answer, error) {
 	a := s.begin(id, v)
 	a.Replay = &replay{Recorded: true, Differs: o.digest != digest}
+	e := events[o.event-1]
 	if e.Kind == eventBlocked {
 		var b stepBlocked
 		if err := json.Unmarshal(e.Data, &b); err != nil {
 			return nil, err
 		}
-		a.Kind, a.Blockers, a.Retryable, a.Note = kindBlocked, &report{b.Blockers}, true, blockedNote
-		if a.Step, err = s.stepAt(ctx, id, v, t.Node); err != nil {
-			return nil, err
-		}
-		a.Completed = int(b.Node)
-		a.Retry = s.keys.Mint(token.Token{Kind: token.Continue, Session: id, Node: t.Node, Attempt: t.Attempt + 1})
+		a.Kind, a.Completed, a.Blockers, a.Retryable, a.Note = kindBlocked, int(b.Node), &report{b.Blockers}, true, blockedNote
+		a.Retry = s.key.Mint(token.Token{Kind: token.Continue, Session: id, Node: t.Node, Attempt: t.Attempt + 1})
 		a.Replay.Stale = v.node() > t.Node || len(v.blocked) > int(t.Attempt)+1
-		return a, nil
+		var err error
+		a.Step, err = v.stepAt(events, t.Node)
+		return a, err
 	}
-	var done stepAdvanced
-	if err := json.Unmarshal(e.Data, &done); err != nil {
-		return nil, err
-	}
-	a.Completed = int(done.Node) + 1
-	a.Replay.Stale = v.node() > t.Node+1 || len(v.blocked) > 0
-	if done.Next == nil {
-		a.Kind = kindCompleted
-		return a, nil
-	}
-	a.Kind, a.Step = kindStep, done.Next
-	a.Continue = s.keys.Mint(token.Token{Kind: token.Continue, Session: id, Node: t.Node + 1})
-	return a, nil
-}
-
-// stepAt returns the step that was pending at a node.
-func (s *System) stepAt(ctx context.Context, id token.SessionID, v *sessionState, node uint32) (*stepView, error) {
-	switch {
-	case node == v.node():
-		return v.next, nil
-	case node == 0:
-		return v.start.Next, nil
-	}
-	e, err := s.sessions.Event(ctx, id.String(), v.nodes[node-1].done.event)
+	next, err := v.stepAt(events, t.Node+1)
 	if err != nil {
 		return nil, err
 	}
+	a.Kind, a.Step, a.Completed = kindCompleted, next, int(t.Node)+1
+	a.Replay.Stale = v.node() > t.Node+1 || len(v.blocked) > 0
+	if next != nil {
+		a.Kind = kindStep
+		a.Continue = s.key.Mint(token.Token{Kind: token.Continue, Session: id, Node: t.Node + 1})
+	}
+	return a, nil
+}
+
+// stepAt returns the step that was pending at a node, nil at the end.
+func (s *sessionState) stepAt(events []session.Event, node uint32) (*stepView, error) {
+	if node == 0 {
+		return s.start.Next, nil
+	}
 	var done stepAdvanced
-	err = json.Unmarshal(e.Data, &done)
+	err := json.Unmarshal(events[s.nodes[node-1].done.event-1].Data, &done)
 	return done.Next, err
+}
+
+// stepView is a step as shown to an agent. It is recorded with the event that led to it, so that it never changes.
+type stepView struct {
+	ID        string        `json:"id"`
+	Path      string        `json:"path"` // with the iterations of the loops around it
+	Title     string        `json:"title,omitempty"`
+	Prompt    string        `json:"prompt"`
+	Guidance  []string      `json:"guidance,omitempty"`
+	Iteration int           `json:"iteration,omitempty"`
+	Total     int           `json:"total,omitempty"`
+	Needs     *requirements `json:"needs,omitempty"`
+}
+
+// requirements lists what continue_workflow must provide to complete a step.
+type requirements struct {
+	Notes        string          `json:"notes,omitempty"` // required, or optional; empty is none
+	Output       json.RawMessage `json:"output,omitempty"`
+	OutputAbout  string          `json:"outputDescription,omitempty"`
+	Optional     bool            `json:"outputOptional,omitempty"`
+	Context      []string        `json:"contextKeys,omitempty"`  // keys that are not set yet
+	Capabilities []string        `json:"capabilities,omitempty"` // must be available
+	Question     string          `json:"askUser,omitempty"`
+	AnswerKey    string          `json:"answerKey,omitempty"`
+}
+
+// viewOf returns the pending step of a run, nil if the run is completed.
+func viewOf(w *workflow.Workflow, p run.Position, context map[string]any) (*stepView, error) {
+	pending, ok, err := p.Pending(w, context)
+	if err != nil || !ok {
+		return nil, err
+	}
+	s := pending.Step
+	v := &stepView{ID: s.ID, Path: pending.Path, Title: s.Label(), Prompt: pending.Prompt, Guidance: s.Guidance,
+		Iteration: pending.Iteration, Total: pending.Total, Needs: &requirements{Context: pending.MissingKeys, Capabilities: s.Capabilities}}
+	if s.Notes != workflow.NotesNone {
+		v.Needs.Notes = string(s.Notes)
+	}
+	if s.Output != nil {
+		v.Needs.Output, v.Needs.OutputAbout, v.Needs.Optional = s.Output.Schema, s.Output.Description, s.Output.Optional
+	}
+	if s.AskUser != nil {
+		v.Needs.Question, v.Needs.AnswerKey = pending.Question, s.AskUser.Key
+	}
+	return v, nil
+}
+
+// text returns the step as text for a model.
+func (v *stepView) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Step %s", v.Path)
+	if v.Title != "" && v.Title != v.Path {
+		fmt.Fprintf(&b, ": %s", oneLine(v.Title))
+	}
+	if v.Total > 0 {
+		fmt.Fprintf(&b, " (%d of %d)", v.Iteration, v.Total)
+	}
+	fmt.Fprintf(&b, "\n\n%s\n", strings.TrimSpace(redact.Chars(v.Prompt)))
+	for _, g := range v.Guidance {
+		fmt.Fprintf(&b, "- %s\n", indented(g))
+	}
+	if lines := v.Needs.lines(); len(lines) > 0 {
+		b.WriteString("\nTo complete it, continue_workflow needs:\n- " + strings.Join(lines, "\n- ") + "\n")
+	}
+	return b.String()
+}
+
+// lines returns the requirements.
+func (n *requirements) lines() []string {
+	if n == nil {
+		return nil
+	}
+	var lines []string
+	if n.Notes != "" {
+		lines = append(lines, "notes ("+n.Notes+"): what you did and found, for a reader who has not seen this conversation")
+	}
+	if n.Output != nil || n.OutputAbout != "" {
+		line := "output (required)"
+		if n.Optional {
+			line = "output (optional)"
+		}
+		if n.OutputAbout != "" {
+			line += ": " + oneLine(n.OutputAbout)
+		}
+		if n.Output != nil {
+			line += "; JSON Schema: " + oneLine(string(n.Output))
+		}
+		lines = append(lines, line)
+	}
+	if len(n.Context) > 0 {
+		lines = append(lines, "context keys that are not set yet: "+strings.Join(n.Context, ", "))
+	}
+	if n.Question != "" {
+		lines = append(lines, "the user's answer in context."+n.AnswerKey+" to: "+oneLine(n.Question))
+	}
+	if len(n.Capabilities) > 0 {
+		lines = append(lines, "context."+capabilitiesKey+", once per session: an object that says for each of "+strings.Join(n.Capabilities, ", ")+" whether you have it, true or false")
+	}
+	return lines
+}
+
+// Third-party text is shown to models next to lines of this server and must not look like one of them: it has no
+// invisible or control characters, and its line breaks are kept only where the server indents the lines.
+
+// oneLine returns a text on one line, without invisible and control characters.
+func oneLine(text string) string {
+	text = redact.Chars(text)
+	if !strings.ContainsAny(text, "\n\t") {
+		return text
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// indented returns a text with all lines except the first indented.
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(redact.Chars(text)), "\n", "\n  ")
 }

@@ -2,9 +2,12 @@ package workrail
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +16,9 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // nameArgs name a session.
@@ -41,25 +47,24 @@ func (s *System) resumeSession() workbench.Tool {
 
 func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (workbench.Reply, error) {
 	if in == (nameArgs{}) {
-		return s.list(ctx)
+		return s.listOpen(ctx)
 	}
 	id, err := s.named(in)
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	var a *answer
-	var v sessionState
-	err = s.sessions.View(ctx, id.String(), func(now *sessionState) error {
-		a, v = s.current(id, now), *now
-		return nil
+	var reply workbench.Reply
+	err = s.sessions.View(ctx, id.String(), func(v *sessionState, events []session.Event) (err error) {
+		a := s.current(id, v)
+		if a.Earlier, err = v.earlier(events); err == nil {
+			reply = s.resumed(a, v)
+		}
+		return err
 	})
-	if err == nil {
-		a.Earlier, err = s.earlier(ctx, id, &v)
-	}
 	if err != nil {
 		return workbench.Reply{}, s.publicNamed(in, err)
 	}
-	return s.resumed(a, &v), nil
+	return reply, nil
 }
 
 // resumed renders an answer for an agent that does not know the session.
@@ -72,7 +77,7 @@ func (s *System) resumed(a *answer, v *sessionState) workbench.Reply {
 	if v.start.Goal != "" {
 		before = append(before, "The goal of this session: "+oneLine(v.start.Goal))
 	}
-	if w, err := s.snapshots.load(v.start.Hash); err != nil {
+	if w, err := s.snapshot(v.start.Hash); err != nil {
 		before = append(before, "The guidance for all steps is not shown: the stored copy of this session's workflow cannot be read.")
 	} else if len(w.Guidance) > 0 {
 		a.Guidance = w.Guidance
@@ -91,13 +96,13 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 	if in.Token == "" {
 		id, ok := token.ParseSessionID(in.SessionID)
 		if !ok {
-			return id, failure(workrailcode.NotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
+			return id, noSession()
 		}
 		return id, nil
 	}
-	t, err := s.keys.Parse(in.Token, token.Resume)
+	t, err := s.key.Parse(in.Token, token.Resume)
 	if err != nil {
-		return t.Session, publicToken(err)
+		return t.Session, public(err)
 	}
 	if in.SessionID != "" && in.SessionID != t.Session.String() {
 		return t.Session, failure(workrailcode.TokenScopeMismatch, "The token belongs to another session.", "Give the token alone, or the id alone.",
@@ -106,51 +111,25 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 	return t.Session, nil
 }
 
-// publicNamed distinguishes an unknown id from a token whose session no longer exists.
+// publicNamed distinguishes an unknown id from a token of a removed session.
 func (s *System) publicNamed(in nameArgs, err error) *candor.Error {
-	e := publicStore(err)
+	e := public(err)
 	if e.Code() == workrailcode.TokenUnknownNode && in.Token == "" {
-		return failure(workrailcode.NotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
+		return noSession()
 	}
 	return e
 }
 
-// Summary is a session in a list.
-type Summary struct {
-	ID        string             `json:"sessionId"`
-	Workflow  string             `json:"workflowId,omitempty"`
-	Goal      string             `json:"goal,omitempty"`
-	Step      string             `json:"step,omitempty"` // the path of the pending one; empty if completed
-	Completed int                `json:"completedSteps"`
-	Blocked   []string           `json:"blockedBy,omitempty"` // codes
-	Began     time.Time          `json:"began,omitzero"`
-	Updated   time.Time          `json:"updated,omitzero"`
-	Health    session.HealthKind `json:"health"`
-	Resume    string             `json:"resumeToken,omitempty"`
+func noSession() *candor.Error {
+	return failure(workrailcode.NotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
 }
 
 // blockedText returns the note in a list that the last attempt at the pending step was blocked.
-func (m *Summary) blockedText() string {
+func (m *Info) blockedText() string {
 	if len(m.Blocked) == 0 {
 		return ""
 	}
 	return ", blocked by " + strings.Join(slices.Compact(slices.Clone(m.Blocked)), " and ")
-}
-
-// unreadable is the health, in a list, of a session whose files cannot be read.
-const unreadable session.HealthKind = "unreadable"
-
-func (s *System) summary(ctx context.Context, id string) (Summary, error) {
-	m := Summary{ID: id}
-	err := s.sessions.View(ctx, id, func(v *sessionState) error {
-		m = infoOf(id, v).Summary
-		return nil
-	})
-	if unhealthy, ok := errors.AsType[*session.UnhealthyError](err); ok {
-		m.Health = unhealthy.Health.Kind
-		return m, nil
-	}
-	return m, err
 }
 
 // The limits of the list of open sessions, because there may be thousands.
@@ -161,37 +140,34 @@ const (
 
 // open returns the most recently changed sessions that are not completed, and the number of older sessions that were
 // not examined.
-func (s *System) open(ctx context.Context) (found []Summary, older int, err error) {
+func (s *System) open(ctx context.Context) (found []Info, older int, err error) {
 	ids, err := s.sessions.Recent()
 	if err != nil {
 		return nil, 0, err
 	}
-	found = []Summary{}
+	found = []Info{}
 	for i, id := range ids {
 		if len(found) == maxListed || i == maxRead {
 			return found, len(ids) - i, nil
 		}
-		m, err := s.summary(ctx, id)
+		m, err := s.Session(ctx, id)
 		if errors.Is(err, session.ErrNotFound) { // it was removed meanwhile
 			continue
 		}
-		if ctx.Err() != nil {
-			return nil, 0, ctx.Err()
+		if err != nil {
+			return nil, 0, err
 		}
-		if err != nil { // the others are not affected
-			m.Health = unreadable
-		}
-		if m.Health != session.Healthy || m.Step != "" {
+		if m.State != StateCompleted {
 			found = append(found, m)
 		}
 	}
 	return found, 0, nil
 }
 
-func (s *System) list(ctx context.Context) (workbench.Reply, error) {
+func (s *System) listOpen(ctx context.Context) (workbench.Reply, error) {
 	open, older, err := s.open(ctx)
 	if err != nil {
-		return workbench.Reply{}, publicStore(err)
+		return workbench.Reply{}, public(err)
 	}
 	var b strings.Builder
 	if len(open) == 0 {
@@ -200,7 +176,7 @@ func (s *System) list(ctx context.Context) (workbench.Reply, error) {
 	for i := range open {
 		m := &open[i]
 		if id, ok := token.ParseSessionID(m.ID); ok && m.Health == session.Healthy {
-			m.Resume = s.keys.Mint(token.Token{Kind: token.Resume, Session: id})
+			m.Resume = s.key.Mint(token.Token{Kind: token.Resume, Session: id})
 		}
 		fmt.Fprintf(&b, "- %s: %s at step %s%s, %d completed, last changed %s\n", m.ID, m.Workflow, m.Step, m.blockedText(), m.Completed, m.Updated.Format(time.RFC3339))
 		if m.Goal != "" {
@@ -213,7 +189,128 @@ func (s *System) list(ctx context.Context) (workbench.Reply, error) {
 		}
 	}
 	if older > 0 {
-		fmt.Fprintf(&b, "and %d older sessions, which candor workbench workrail sessions lists\n", older)
+		fmt.Fprintf(&b, "and %d older sessions: resume one with its resumeToken\n", older)
 	}
 	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"sessions": open, "older": older}}, nil
+}
+
+// The budget of the earlier steps in resume_session, in bytes. export_session returns everything.
+const (
+	maxEarlierBytes   = 6 << 10
+	maxEarlierContext = 2 << 10
+	maxEarlierNotes   = 2 << 10 // of one step
+	maxEarlierOutput  = 512     // of one step
+	maxEarlierValue   = 200     // of one key of the context
+)
+
+// earlier summarizes the earlier steps of a session for an agent that resumes it.
+type earlier struct {
+	Steps       []earlierStep  `json:"steps,omitempty"` // the latest, in order
+	LeftOut     int            `json:"stepsLeftOut,omitempty"`
+	Context     []earlierValue `json:"context,omitempty"`
+	KeysLeftOut int            `json:"keysLeftOut,omitempty"`
+}
+
+// earlierStep is a completed step. Long texts are shortened.
+type earlierStep struct {
+	Path   string `json:"path"`
+	Notes  string `json:"notes,omitempty"`
+	Output string `json:"output,omitempty"` // as JSON text
+}
+
+// earlierValue is a key of the context with its value as JSON text, which may be shortened.
+type earlierValue struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// earlier summarizes the latest completed steps of a session, as many as fit.
+func (s *sessionState) earlier(events []session.Event) (*earlier, error) {
+	e := &earlier{LeftOut: len(s.nodes)}
+	remaining := maxEarlierBytes
+	for _, n := range slices.Backward(s.nodes) {
+		var done stepAdvanced
+		if err := json.Unmarshal(events[n.done.event-1].Data, &done); err != nil {
+			return nil, err
+		}
+		step := earlierStep{Path: done.Step, Notes: shortened(done.Notes, maxEarlierNotes), Output: shortened(string(done.Output), maxEarlierOutput)}
+		if remaining -= len(step.text()); remaining < 0 {
+			break
+		}
+		e.Steps = append(e.Steps, step)
+		e.LeftOut--
+	}
+	slices.Reverse(e.Steps)
+	e.addContext(s.context)
+	return e, nil
+}
+
+func (e *earlier) addContext(values map[string]any) {
+	remaining := maxEarlierContext
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		text, err := jsontext.AppendCanonical(nil, values[key])
+		if err != nil {
+			text = []byte("(not shown)")
+		}
+		one := earlierValue{key, shortened(string(text), maxEarlierValue)}
+		if len(one.text()) > remaining {
+			e.KeysLeftOut++
+			continue
+		}
+		remaining -= len(one.text())
+		e.Context = append(e.Context, one)
+	}
+}
+
+// shortened truncates a text to limit bytes and marks the cut.
+func shortened(text string, limit int) string {
+	return truncate.WithMark(text, limit, " … (shortened)")
+}
+
+func (s earlierStep) text() string {
+	text := "- " + s.Path
+	if s.Notes != "" {
+		text += ": " + quotedLines(s.Notes)
+	}
+	if s.Output != "" {
+		text += "\n  output: " + oneLine(s.Output)
+	}
+	return text + "\n"
+}
+
+func (v earlierValue) text() string {
+	key := oneLine(v.Key)
+	if strings.ContainsAny(key, " :") { // it could look like a line of the server
+		key = strconv.QuoteToGraphic(key)
+	}
+	return "- " + key + " = " + oneLine(v.Value) + "\n"
+}
+
+// quotedLines marks all lines of the notes except the first, so that none looks like a line of the server.
+func quotedLines(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(redact.Chars(text)), "\n", "\n  | ")
+}
+
+// text returns the summary for a model, "" if it is empty.
+func (e *earlier) text() string {
+	var b strings.Builder
+	if len(e.Steps)+e.LeftOut > 0 {
+		b.WriteString("Completed steps, with their notes:\n")
+		if e.LeftOut > 0 {
+			fmt.Fprintf(&b, "(%d earlier left out; export_session has everything)\n", e.LeftOut)
+		}
+		for _, step := range e.Steps {
+			b.WriteString(step.text())
+		}
+	}
+	if len(e.Context)+e.KeysLeftOut > 0 {
+		b.WriteString("The context so far:\n")
+		for _, value := range e.Context {
+			b.WriteString(value.text())
+		}
+		if e.KeysLeftOut > 0 {
+			fmt.Fprintf(&b, "(%d keys left out; export_session has everything)\n", e.KeysLeftOut)
+		}
+	}
+	return b.String()
 }

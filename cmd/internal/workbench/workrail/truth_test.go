@@ -13,15 +13,15 @@ func TestW14NoTextContradictsRetry(t *testing.T) {
 	for name, a := range everyFailure(t) {
 		a.doesNotContradict()
 		kind, _ := a.envelope().Path("retry", "kind").Str()
-		text := strings.ToLower(string(a.m.Bytes()))
+		text := strings.ToLower(string(a.M.Bytes()))
 		if kind == "not_retryable" && (strings.Contains(text, "retry the call") || strings.Contains(text, "same call again") || strings.Contains(text, "try again")) {
-			t.Errorf("%s: it says to retry: %s", name, a.m.Bytes())
+			t.Errorf("%s: it says to retry: %s", name, a.M.Bytes())
 		}
 		if kind != "not_retryable" && strings.Contains(text, "do not retry") {
-			t.Errorf("%s: it says not to retry: %s", name, a.m.Bytes())
+			t.Errorf("%s: it says not to retry: %s", name, a.M.Bytes())
 		}
-		if suggestion, _ := a.canonical().Path("suggestion").Str(); suggestion == "" {
-			t.Errorf("%s: it does not say what to do: %s", name, a.m.Bytes())
+		if suggestion, _ := a.Canonical().Path("suggestion").Str(); suggestion == "" {
+			t.Errorf("%s: it does not say what to do: %s", name, a.M.Bytes())
 		}
 	}
 }
@@ -36,8 +36,8 @@ func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
 	scan := func(name string, a answer) {
 		t.Helper()
 		a.leaksNothing()
-		if strings.Contains(string(a.m.Bytes()), home) {
-			t.Errorf("%s: %s", name, a.m.Bytes())
+		if strings.Contains(string(a.M.Bytes()), home) {
+			t.Errorf("%s: %s", name, a.M.Bytes())
 		}
 	}
 	for name, a := range everyFailure(t) {
@@ -78,7 +78,7 @@ func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
 	newPlace(t).trailFaults(scan)
 }
 
-// trailFaults checks the answers of servers whose trail cannot be written, was removed, or was changed.
+// trailFaults checks the answers of servers with a trail that cannot be written, was removed, or was changed.
 func (p *place) trailFaults(scan func(string, answer)) {
 	p.t.Helper()
 	ask := func(name, code, dir string) {
@@ -113,7 +113,7 @@ func (p *place) trailFaults(scan func(string, answer)) {
 func TestRequiredContextIsNamedBeforeAndAfterTheStart(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
-	text := string(s.call("inspect_workflow", args{"workflowId": "bug-hunt"}).fine().m.Bytes())
+	text := string(s.call("inspect_workflow", args{"workflowId": "bug-hunt"}).fine().M.Bytes())
 	if !strings.Contains(text, "start_workflow needs the context key report: ") {
 		t.Errorf("inspect_workflow does not say what the start needs: %s", text)
 	}

@@ -1,13 +1,27 @@
+// Package workrail is a server that guides an agent through a workflow, one step at a time, and records its progress.
+//
+// A workflow is a file: ordered steps, loops with limits, conditions, and the inputs and outputs of each step. An agent
+// starts a workflow and gets the first step with a token. When it has done the step it sends the token back with its
+// notes, and gets the next. Progress is durable: an agent that was interrupted by a crash, a compaction or a new
+// conversation resumes at the same step.
+//
+// # Promises
+//
+//   - A step is recorded once, before its answer is sent. A token that is sent again returns the recorded answer, which
+//     says if the content differs.
+//   - An incomplete step is blocked, which is not a failure: the answer lists the missing items and has a new token.
+//   - Every failure has one of 13 codes, retry advice, and a suggestion.
+//   - A session is pinned to its workflow as of the start. A damaged session is reported, and its readable events can be
+//     exported.
 package workrail
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
+	"math"
 	"os"
-	"time"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
@@ -26,12 +40,6 @@ type Options struct {
 	State *workbench.State
 	// Workflows is a directory of workflow files; "" for only the built-in ones.
 	Workflows string
-	// MaxSessions is the maximum number of sessions; 0 is 10,000.
-	MaxSessions int
-	// BlockedAttempts is how often a step may be blocked in a row before a further attempt is refused; 0 is 3.
-	BlockedAttempts int
-	// LockWait is the maximum wait for another process; 0 is 250 ms.
-	LockWait time.Duration
 	// Drill adds a tool that fails on request, to test how a client reacts.
 	Drill bool
 }
@@ -39,36 +47,27 @@ type Options struct {
 // System is the workflow server, to be run by [workbench.Open].
 type System struct {
 	o         Options
-	library   library
 	sessions  *session.Store[sessionState]
-	snapshots snapshots
-	keys      *token.Keyring
+	snapshots *os.Root
+	key       *token.Key
 	schemas   schema.Cache
+	parsing   chan struct{}        // holds a value while files are parsed, and guards parsed
+	parsed    map[parsedKey]listed // the workflow files as of the last call, by name and digest
 	folders   []*os.Root
 }
 
 // New returns the system. The caller must call [System.Close].
 func New(o Options) (*System, error) {
-	if o.BlockedAttempts <= 0 {
-		o.BlockedAttempts = 3
-	}
-	s, err := open(o)
-	if err != nil {
-		return nil, err
-	}
-	if s.keys, err = token.Open(o.State.Root(), time.Now()); err != nil {
-		return nil, errors.Join(fmt.Errorf("the keys of tokens: %w", err), s.Close())
-	}
-	return s, nil
-}
-
-// open opens the directories of the state, but not the token keys.
-func open(o Options) (*System, error) {
-	s := &System{o: o, library: library{o.Workflows}}
+	s := &System{o: o, parsing: make(chan struct{}, 1)}
 	sessions, err := s.folder("sessions")
 	if err == nil {
-		s.sessions = session.NewStore(sessions, session.Options{MaxSessions: o.MaxSessions, LockWait: o.LockWait}, fold)
-		s.snapshots.root, err = s.folder("snapshots")
+		s.sessions = session.NewStore(sessions, fold)
+		s.snapshots, err = s.folder("snapshots")
+	}
+	if err == nil {
+		if s.key, err = token.Open(o.State.Root()); err != nil {
+			err = fmt.Errorf("the key of tokens: %w", err)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -98,7 +97,7 @@ const instructions = `Workflows: procedures of several steps that you follow one
 1. list_workflows shows them, start_workflow begins one and returns the first step with a continueToken.
 2. Do the step. Then call continue_workflow with its continueToken, your notes, and the output and context that the step asks for. The answer holds the next step and a new token.
 3. An answer of kind "blocked" is not an error: it lists what is missing. Nothing of the call was kept: call continue_workflow again with everything, what is missing included, and retryContinueToken.
-4. After an interruption call resume_session, with the resumeToken if you have it, and go on from there.
+4. After an interruption call resume_session, with the resumeToken if you have it, and continue from there.
 Tokens are opaque: copy them exactly. Every error has a code, says whether to retry, and says what to do.`
 
 // Describe returns the description of the system for the workbench.
@@ -137,18 +136,34 @@ func refine(_ *workbench.Call, e *candor.Error) *candor.Error {
 	}
 }
 
-func newSessionID() token.SessionID {
-	var id token.SessionID
-	_, _ = rand.Read(id[:]) // never fails
-	return id
+// Start does nothing: a session has its name once it is complete.
+func (s *System) Start(context.Context, *workbench.Bench) {}
+
+// drills are the ways in which the drill tool can fail. They are handled like any other failure.
+var drills = map[string]func(s *System, ctx context.Context) error{
+	"panic": func(*System, context.Context) error { panic(errors.New("the drill panicked")) }, //nolint:forbidigo // on purpose
+	"error": func(*System, context.Context) error { return errors.New("the drill returned an error") },
+	"timeout": func(s *System, ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 0)
+		defer cancel()
+		_, err := s.workflow(ctx, "bug-hunt")
+		return err
+	},
+	"unsendable": func(*System, context.Context) error {
+		loop := map[string]any{"nan": math.NaN(), "channel": make(chan int)}
+		loop["self"] = loop
+		return failure(workrailcode.PreconditionFailed, "", "", loop, nil)
+	},
+	"huge": func(*System, context.Context) error {
+		huge := strings.Repeat("huge … ", 1<<17)
+		return failure(workrailcode.PreconditionFailed, huge, huge, map[string]any{"huge": huge, "…": huge}, errors.New(huge))
+	},
 }
 
-// abandonedAfter is far longer than it takes to create a session.
-const abandonedAfter = time.Hour
-
-// Start removes sessions whose creation was interrupted by a crash.
-func (s *System) Start(_ context.Context, b *workbench.Bench) {
-	if err := s.sessions.RemoveAbandoned(abandonedAfter); err != nil {
-		b.Logger().Warn("removing sessions that were never finished", slog.Any("error", err))
+func (s *System) drill() workbench.Tool {
+	kinds := map[string]func(context.Context) error{}
+	for name, fail := range drills {
+		kinds[name] = func(ctx context.Context) error { return fail(s, ctx) }
 	}
+	return workbench.Drill(kinds, workrailcode.PreconditionFailed)
 }

@@ -7,14 +7,8 @@ import (
 	"syscall"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/codes/kaiza"
-)
-
-// Reasons why a name is not a usable file. They are internal: each caller converts them to the appropriate code.
-var (
-	errLink    = errors.New("it is a symbolic link")
-	errSpecial = errors.New("it is not a regular file")
-	errSwapped = errors.New("it was replaced while it was being opened")
 )
 
 // fault returns an error for a path, which begins its message.
@@ -34,7 +28,7 @@ func (f *Folder) access(p Path, err error, otherwise candor.Code) error {
 		return err
 	case f.escapes != nil && errors.Is(err, f.escapes):
 		return fault(kaiza.OutsideWorkspace, p, "leads out of the workspace through a symbolic link.", err)
-	case errors.Is(err, errLink):
+	case errors.Is(err, folder.ErrLink):
 		return f.linked(p)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return f.missing(p, err)
@@ -42,7 +36,7 @@ func (f *Folder) access(p Path, err error, otherwise candor.Code) error {
 		return fault(kaiza.InvalidPath, p, "is longer than this system allows.", err)
 	case errors.Is(err, fs.ErrPermission):
 		return fault(kaiza.InsufficientPermissions, p, "may not be used: the system refuses access.", err)
-	case errors.Is(err, errSpecial), errors.Is(err, errSwapped):
+	case errors.Is(err, folder.ErrNotRegular), errors.Is(err, folder.ErrChanged):
 		return fault(otherwise, p, "cannot be used: "+err.Error()+".", err)
 	}
 	return fault(otherwise, p, "could not be used: the system reported a failure.", err)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
@@ -19,8 +20,6 @@ type File struct {
 	Hash    string // [Hash] of Content
 	Mode    fs.FileMode
 	Size    int64
-
-	owner owner
 }
 
 // Hash returns the hash of content: SHA-256 in 64 lower-case hex digits.
@@ -32,17 +31,17 @@ func Hash(content []byte) string {
 // Read reads a whole file. It follows symbolic links that stay inside the workspace; an absolute link counts as leading
 // out.
 //
-// The error is FILE_NOT_FOUND for a missing file, PATH_NOT_FOUND for a missing folder on the path, OUTSIDE_WORKSPACE for a
-// link that leads out or a file with a second hard link, INSUFFICIENT_PERMISSIONS for a file without read permission, and
-// FILE_READ_FAILED for anything that is not a regular file within the size limit and for I/O errors. Read does not block on
-// a FIFO or a device.
+// The error is FILE_NOT_FOUND for a missing file, PATH_NOT_FOUND for a missing folder on the path, OUTSIDE_WORKSPACE
+// for a link that leads out or a file with a second hard link, INSUFFICIENT_PERMISSIONS for a file without read
+// permission, and FILE_READ_FAILED for anything that is not a regular file within the size limit and for I/O errors.
+// Read does not block on a FIFO or a device.
 func (f *Folder) Read(p Path) (read File, err error) {
 	for range readTries {
-		if read, err = f.readOnce(p); !errors.Is(err, errSwapped) {
+		if read, err = f.readOnce(p); !errors.Is(err, folder.ErrChanged) {
 			return read, err
 		}
 	}
-	return File{}, f.access(p, errSwapped, kaiza.FileReadFailed)
+	return File{}, f.access(p, folder.ErrChanged, kaiza.FileReadFailed)
 }
 
 // readTries limits how often a file is read again because it was replaced in the meantime.
@@ -58,7 +57,7 @@ func (f *Folder) readOnce(p Path) (File, error) {
 		return File{}, f.access(p, err, kaiza.FileReadFailed)
 	}
 	f.testHook("looked")
-	file, err := f.root.OpenFile(p.String(), os.O_RDONLY|nonBlock, 0)
+	file, err := f.root.OpenFile(p.String(), os.O_RDONLY|folder.NonBlock, 0)
 	if err != nil {
 		return File{}, f.access(p, err, kaiza.FileReadFailed)
 	}
@@ -68,8 +67,8 @@ func (f *Folder) readOnce(p Path) (File, error) {
 }
 
 // take reads an open file after checking the open file itself. When all is read, the name must still refer to the file
-// and be its only link; otherwise the error is errSwapped. Without this check a process could create a hard link to an
-// outside file, let it be opened, and remove the link again, so that the open file has one link only.
+// and be its only link; otherwise the error is folder.ErrChanged. Without this check a process could create a hard link
+// to an outside file, let it be opened, and remove the link again, so that the open file has one link only.
 func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) (File, error) {
 	info, err := file.Stat()
 	if err == nil {
@@ -85,12 +84,10 @@ func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) 
 	if int64(len(content)) > f.options.MaxFile { // the file grew, or its size was wrong, as in /proc
 		return File{}, f.tooLarge(p)
 	}
-	if !f.options.AllowHardLinks && !f.ours {
-		if now, err := named(); err != nil || !os.SameFile(info, now) || links(now) > 1 {
-			return File{}, errSwapped
-		}
+	if now, err := named(); err != nil || !os.SameFile(info, now) || folder.Links(now) > 1 {
+		return File{}, folder.ErrChanged
 	}
-	return File{Path: p, Content: content, Hash: Hash(content), Mode: info.Mode(), Size: int64(len(content)), owner: ownerOf(info)}, nil
+	return File{Path: p, Content: content, Hash: Hash(content), Mode: info.Mode(), Size: int64(len(content))}, nil
 }
 
 // unreadable refuses anything but a regular, readable file with a single link. It checks the mode bits explicitly,
@@ -101,9 +98,9 @@ func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 		return advised(fault(kaiza.FileReadFailed, p, "is a folder.", nil), "List the folder and name a file in it.")
 	case !info.Mode().IsRegular():
 		return fault(kaiza.FileReadFailed, p, "is not a regular file.", nil)
-	case links(info) > 1 && !f.options.AllowHardLinks && !f.ours:
+	case folder.Links(info) > 1:
 		return fault(kaiza.OutsideWorkspace, p, "has a second name (a hard link), which may be outside the workspace.", nil)
-	case info.Mode().Perm()&0o444 == 0 && !f.ours:
+	case info.Mode().Perm()&0o444 == 0:
 		return fault(kaiza.InsufficientPermissions, p, "has no read permission.", nil)
 	case info.Size() > f.options.MaxFile:
 		return f.tooLarge(p)
@@ -113,7 +110,7 @@ func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 
 func (f *Folder) tooLarge(p Path) error {
 	return advised(fault(kaiza.FileReadFailed, p, fmt.Sprintf("is larger than %d bytes.", f.options.MaxFile), nil),
-		"Go on with other files; one as large as this is neither read nor searched here.")
+		"Continue with other files; one as large as this is not read here.")
 }
 
 // walk opens a folder without following links. The caller closes it; it remains the same folder if it is renamed.
@@ -125,8 +122,8 @@ func (f *Folder) walk(p Path) (*os.Root, error) {
 	at := Path{}
 	for _, segment := range split(p.name) {
 		at = at.join(segment)
-		child, err := enter(dir, segment)
-		if err := errors.Join(err, dir.Close()); errors.Is(err, fs.ErrNotExist) || errors.Is(err, notFolder) {
+		child, err := folder.Enter(dir, segment)
+		if err := errors.Join(err, dir.Close()); errors.Is(err, fs.ErrNotExist) || errors.Is(err, folder.ErrNotFolder) {
 			return nil, fault(kaiza.PathNotFound, at, "is not an existing folder.", err)
 		} else if err != nil {
 			return nil, f.access(at, err, kaiza.FileWriteFailed)
@@ -136,60 +133,9 @@ func (f *Folder) walk(p Path) (*os.Root, error) {
 	return dir, nil
 }
 
-// testHookSeen is called between checking and opening a name, where an attacker would swap it.
-var testHookSeen = func(string) {}
-
-// look returns the file info of a name in dir. It fails if that is a link or not of the wanted type.
-func look(dir *os.Root, name string, wanted func(fs.FileMode) bool, otherwise error) (fs.FileInfo, error) {
-	seen, err := dir.Lstat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case seen.Mode()&fs.ModeSymlink != 0:
-		return nil, errLink
-	case !wanted(seen.Mode()):
-		return nil, otherwise
-	}
-	testHookSeen(name)
-	return seen, nil
-}
-
-// enter opens the folder name in dir, which must not be a link. The name may be swapped between Lstat and the open, and
-// os.Root would follow a link that stays inside; so the opened folder must be the one that Lstat returned.
-func enter(dir *os.Root, name string) (*os.Root, error) {
-	seen, err := look(dir, name, fs.FileMode.IsDir, &fs.PathError{Op: "enter", Path: name, Err: notFolder})
-	if err != nil {
-		return nil, err
-	}
-	child, err := dir.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	if got, err := child.Stat("."); err != nil || !os.SameFile(seen, got) {
-		return nil, errors.Join(errSwapped, err, child.Close())
-	}
-	return child, nil
-}
-
-// openPlain opens the regular file name in dir for reading, without following links, with the same check as [enter].
-func openPlain(dir *os.Root, name string) (*os.File, error) {
-	seen, err := look(dir, name, fs.FileMode.IsRegular, errSpecial)
-	if err != nil {
-		return nil, err
-	}
-	file, err := dir.OpenFile(name, os.O_RDONLY|nonBlock, 0)
-	if err != nil {
-		return nil, err
-	}
-	if got, err := file.Stat(); err != nil || !os.SameFile(seen, got) {
-		return nil, errors.Join(errSwapped, err, file.Close())
-	}
-	return file, nil
-}
-
 // readPlain reads the file name in dir, which is the folder of p.
 func (f *Folder) readPlain(dir *os.Root, p Path, name string) (File, error) {
-	file, err := openPlain(dir, name)
+	file, _, err := folder.OpenPlain(dir, name)
 	if err != nil {
 		return File{}, err
 	}

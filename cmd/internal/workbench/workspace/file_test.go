@@ -65,13 +65,6 @@ func TestReadRefusesOutsideAndSpecialFiles(t *testing.T) {
 	b.read("fits")
 }
 
-func TestAHardLinkIsReadWhenTheOperatorAllowsIt(t *testing.T) {
-	b := newBench(t, Options{AllowHardLinks: true})
-	b.put("a", "x")
-	b.must(os.Link(filepath.Join(b.in, "a"), filepath.Join(b.in, "b")))
-	b.read("b")
-}
-
 func TestSpecialFilesDoNotBlock(t *testing.T) {
 	b := newBench(t, Options{})
 	b.must(syscall.Mkfifo(filepath.Join(b.in, "fifo"), 0o644))

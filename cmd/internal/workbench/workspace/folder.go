@@ -21,6 +21,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/internal/durable"
 )
 
 // DefaultMaxFile is the default of [Options].MaxFile.
@@ -28,9 +29,8 @@ const DefaultMaxFile = 8 << 20
 
 // Options configures a [Folder]. The zero value has the strictest rules for reading and allows writing.
 type Options struct {
-	AllowHardLinks bool  // allow reading a file with several hard links, which may also be linked outside
-	ReadOnly       bool  // every change is refused
-	MaxFile        int64 // maximum size of a file in bytes; 0 means [DefaultMaxFile]
+	ReadOnly bool  // every change is refused
+	MaxFile  int64 // maximum size of a file in bytes; 0 means [DefaultMaxFile]
 }
 
 // Folder is an open workspace. It is safe for concurrent use.
@@ -41,8 +41,6 @@ type Folder struct {
 	self    fs.FileInfo
 	options Options
 	escapes error // the error of os.Root for a path that escapes; the standard library does not export it
-
-	ours bool // for undoing only: read files regardless of hard links and mode bits
 
 	testHook func(step string) // called at each step of a change, so that tests can interfere there
 }
@@ -84,14 +82,6 @@ func Open(path string, o Options) (*Folder, error) {
 	return f, nil
 }
 
-// own returns the folder for undoing a change. Files read through it are only compared with the hashes of that change,
-// and files are replaced by rename and never written in place, so other hard links of a file are not affected.
-func (f *Folder) own() *Folder {
-	g := *f
-	g.ours = true
-	return &g
-}
-
 // Root returns the canonical absolute path of the folder. Error messages do not contain it.
 func (f *Folder) Root() string { return f.path }
 
@@ -109,10 +99,19 @@ func (f *Folder) StillThere() error {
 	if err == nil && os.SameFile(f.self, now) {
 		return nil
 	}
-	return candor.InvariantViolation("INV_WORKSPACE_IDENTITY", "The folder of this workspace is not the one that was opened: it was moved, removed or replaced.",
+	return InvariantViolation("INV_WORKSPACE_IDENTITY", "The folder of this workspace is not the one that was opened: it was moved, removed or replaced.",
 		candor.WithCause(err), candor.WithSuggestion("Stop, inform the operator, and begin a session in the intended folder."))
+}
+
+// InvariantViolation returns the error of a broken invariant, named by id.
+func InvariantViolation(id, message string, options ...candor.Option) *candor.Error {
+	set := []candor.Option{candor.WithCallInfo(candor.CallInfo{InvariantID: id}), candor.WithOrigin(candor.PartyServer, false)}
+	return candor.New(kaiza.InvariantViolation, message, append(set, options...)...)
 }
 
 func bootstrap(message string, cause error) error {
 	return candor.New(kaiza.BootstrapFailure, message, candor.WithCause(cause))
 }
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(dir *os.Root) error { return durable.SyncDir(dir, ".") }

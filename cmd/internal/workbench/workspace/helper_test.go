@@ -109,7 +109,7 @@ func (b *bench) stage(id string, changes ...Change) *Staged {
 	return s
 }
 
-// refuses checks the code of an error, and that its message contains neither the secret nor paths of the machine.
+// refuses checks the code of an error, and that its message does not contain the secret or paths of the machine.
 func (b *bench) refuses(err error, code candor.Code) {
 	b.t.Helper()
 	if candor.CodeOf(err) != code {

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
@@ -34,44 +32,18 @@ type Journal struct {
 	At      time.Time       `json:"at"`                // when it was staged
 	Note    json.RawMessage `json:"note,omitempty"`    // JSON of the caller
 	Folders []string        `json:"folders,omitempty"` // folders that the change creates, outermost first
-	Removed []JournalFolder `json:"removed,omitempty"` // folders that the change removes, in order
 	Files   []JournalFile   `json:"files"`
-	// Left is true if an undo was tried and some files could not be restored; the other files are marked Back.
-	Left bool `json:"left,omitempty"`
-}
-
-// JournalFolder is a folder that a change removes.
-type JournalFolder struct {
-	Path string      `json:"path"`
-	Mode fs.FileMode `json:"mode"` // permission bits before
 }
 
 // JournalFile is one file of a change.
 type JournalFile struct {
-	Path   string      `json:"path"`
-	Before string      `json:"before,omitempty"` // hash; empty if the file did not exist
-	After  string      `json:"after,omitempty"`  // hash; empty if the file is deleted
-	Mode   fs.FileMode `json:"mode"`             // permission bits before
-	UID    int         `json:"uid"`              // owner before; -1 if unknown
-	GID    int         `json:"gid"`
-	Temp   string      `json:"temp"` // name of the temporary file beside the file
-
-	ModeAfter  *fs.FileMode `json:"mode_after,omitempty"` // permission bits afterwards, if those of an existing file change
-	SizeBefore int          `json:"size_before"`
-	SizeAfter  int          `json:"size_after"`
-
-	// Back marks a file that needs no undo, in a journal that is Left.
-	Back bool `json:"back,omitempty"`
-}
-
-func (m *move) entry() JournalFile {
-	e := JournalFile{Path: m.path.name, Before: m.from.hash, After: m.to.hash, Mode: m.from.mode,
-		UID: m.from.owner.UID, GID: m.from.owner.GID, Temp: m.temp, SizeBefore: len(m.from.bytes), SizeAfter: len(m.to.bytes)}
-	if m.changesMode() {
-		mode := m.to.mode
-		e.ModeAfter = &mode
-	}
-	return e
+	Path       string      `json:"path"`
+	Before     string      `json:"before,omitempty"` // hash; empty if the file did not exist
+	After      string      `json:"after,omitempty"`  // hash; empty if the file is deleted
+	Mode       fs.FileMode `json:"mode"`             // permission bits
+	Temp       string      `json:"temp"`             // name of the temporary file beside the file
+	SizeBefore int         `json:"size_before"`
+	SizeAfter  int         `json:"size_after"`
 }
 
 var (
@@ -81,25 +53,19 @@ var (
 
 // check refuses a journal that this package cannot have written, so that a damaged journal cannot name files to modify.
 func (j *Journal) check(f *Folder) error {
-	if len(j.Files)+len(j.Folders)+len(j.Removed) == 0 || len(j.Files) > MaxChanges || len(j.Removed) > MaxChanges {
+	if len(j.Files) == 0 || len(j.Files) > MaxChanges {
 		return fmt.Errorf("the journal names %d files", len(j.Files))
 	}
+	names := j.Folders
 	for _, e := range j.Files {
-		if p, err := f.Parse(e.Path); err != nil || p.name != e.Path || p.IsRoot() {
-			return errors.Join(fmt.Errorf("the journal names %q", e.Path), err)
-		}
-		if !isTempName(e.Temp) || !goodHash.MatchString(e.Before) || !goodHash.MatchString(e.After) || e.Mode != e.Mode.Perm() ||
-			e.ModeAfter != nil && *e.ModeAfter != e.ModeAfter.Perm() {
+		if !isTempName(e.Temp) || !goodHash.MatchString(e.Before) || !goodHash.MatchString(e.After) || e.Mode != e.Mode.Perm() {
 			return fmt.Errorf("journal entry %q: malformed", e.Path)
 		}
-	}
-	names := slices.Clone(j.Folders)
-	for _, r := range j.Removed {
-		names = append(names, r.Path)
+		names = append(names[:len(names):len(names)], e.Path)
 	}
 	for _, name := range names {
 		if p, err := f.Parse(name); err != nil || p.name != name || p.IsRoot() {
-			return errors.Join(fmt.Errorf("the journal names the folder %q", name), err)
+			return errors.Join(fmt.Errorf("the journal names %q", name), err)
 		}
 	}
 	return nil
@@ -109,78 +75,54 @@ func (j *Journal) check(f *Folder) error {
 // journal is incomplete or belongs to an ended change, and can be removed.
 type vault struct {
 	state *os.Root // the state folder, owned by the caller
-	all   *os.Root // the folder of all changes
-	dir   *os.Root // the folder of this change
 	id    string
 }
 
-// newVault creates the folder of a change.
-func newVault(state *os.Root, id string) (*vault, error) {
-	if !goodID.MatchString(id) {
-		return nil, errors.New("the id of a change is made of letters, digits, - and _")
+// in returns the name of a file of the change in the state folder.
+func (v vault) in(name string) string { return changesFolder + "/" + v.id + "/" + name }
+
+// fill creates the folder and writes the backups and then the journal. When it returns nil, they survive a loss of power.
+func (v vault) fill(j Journal, files []content) error {
+	if !goodID.MatchString(v.id) {
+		return errors.New("the id of a change is made of letters, digits, - and _")
 	}
-	err := state.Mkdir(changesFolder, 0o700)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+	if err := v.state.MkdirAll(changesFolder, 0o700); err != nil {
+		return err
 	}
-	all, err := state.OpenRoot(changesFolder)
-	if err != nil {
-		return nil, err
+	if err := v.state.Mkdir(changesFolder+"/"+v.id, 0o700); err != nil {
+		return err
 	}
-	if err := errors.Join(all.Mkdir(id, 0o700), syncFolder(state)); err != nil {
-		return nil, errors.Join(err, all.Close())
+	if err := v.fillNew(j, files); err != nil {
+		return errors.Join(err, v.remove())
 	}
-	return openVault(state, all, id)
+	return nil
 }
 
-// openVault opens the folder of a change. The vault takes ownership of all.
-func openVault(state, all *os.Root, id string) (*vault, error) {
-	dir, err := enter(all, id)
-	if err != nil {
-		return nil, errors.Join(err, all.Close())
-	}
-	return &vault{state: state, all: all, dir: dir, id: id}, nil
-}
-
-// fill writes the backups and then the journal. When it returns nil, they survive a loss of power.
-func (v *vault) fill(j Journal, moves []move) error {
-	for i := range moves {
-		if moves[i].from.hash == "" {
+func (v vault) fillNew(j Journal, files []content) error {
+	for i := range files {
+		if j.Files[i].Before == "" {
 			continue
 		}
-		if err := v.write(backupName(i), moves[i].from.bytes); err != nil {
+		if err := v.write(backupName(i), files[i].before); err != nil {
 			return err
 		}
 	}
-	if err := v.note(j); err != nil {
-		return err
-	}
-	return syncFolder(v.all)
+	return errors.Join(v.note(j), durable.SyncDir(v.state, changesFolder), durable.SyncDir(v.state, "."))
 }
 
 // note writes or replaces the journal.
-func (v *vault) note(j Journal) error {
+func (v vault) note(j Journal) error {
 	text, err := json.Marshal(j)
-	if err == nil && len(text) > maxJournal {
-		err = errors.New("the journal is too long")
-	}
 	if err != nil {
 		return err
 	}
-	err = v.write(journalFile+".new", text)
-	if errors.Is(err, fs.ErrExist) { // from a failed attempt
-		err = errors.Join(v.dir.Remove(journalFile+".new"), v.write(journalFile+".new", text))
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(v.dir.Rename(journalFile+".new", journalFile), syncFolder(v.dir))
+	return durable.WriteFile(v.state, v.in(journalFile), text, 0o600)
 }
 
 func backupName(i int) string { return strconv.Itoa(i) + ".before" }
 
-func (v *vault) write(name string, data []byte) error {
-	file, err := v.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func (v vault) write(name string, data []byte) error {
+	file, err := v.state.OpenFile(v.in(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -189,17 +131,15 @@ func (v *vault) write(name string, data []byte) error {
 }
 
 // read reads the journal. The error is fs.ErrNotExist if the vault has no journal.
-func (v *vault) read() (Journal, error) {
-	var j Journal
-	text, err := v.load(journalFile, maxJournal)
+func (v vault) read() (Journal, error) { return readJournal(v.state, v.in(journalFile), v.id) }
+
+func readJournal(state *os.Root, name, id string) (j Journal, err error) {
+	text, err := load(state, name, maxJournal)
 	if err != nil {
 		return j, err
 	}
-	if err := json.Unmarshal(text, &j); err != nil {
+	if json.Unmarshal(text, &j) != nil || j.Version != journalVersion || j.ID != id {
 		return Journal{}, errDamaged
-	}
-	if j.Version != journalVersion || j.ID != v.id {
-		return j, errDamaged
 	}
 	return j, nil
 }
@@ -207,78 +147,47 @@ func (v *vault) read() (Journal, error) {
 var errDamaged = errors.New("the journal is damaged, or of another version")
 
 // backup reads the old content of the i-th file and checks its hash.
-func (v *vault) backup(i int, hash string, limit int64) ([]byte, error) {
-	data, err := v.load(backupName(i), limit)
+func (v vault) backup(i int, hash string) ([]byte, error) {
+	return readBackup(v.state, v.in(backupName(i)), hash)
+}
+
+func readBackup(state *os.Root, name, hash string) ([]byte, error) {
+	data, err := load(state, name, maxChangeBytes)
 	if err == nil && Hash(data) != hash {
 		err = errDamaged
 	}
 	return data, err
 }
 
-func (v *vault) load(name string, limit int64) ([]byte, error) {
-	file, err := openPlain(v.dir, name)
-	if err != nil {
+// load reads a regular file of the state folder.
+func load(state *os.Root, name string, limit int64) ([]byte, error) {
+	info, err := state.Lstat(name)
+	switch {
+	case err != nil:
 		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > limit:
+		return nil, errDamaged
 	}
-	defer file.Close() //nolint:errcheck // opened for reading
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = errDamaged
-	}
-	return data, err
+	return state.ReadFile(name)
 }
 
 // remove removes the vault. It removes the journal first, so that the remains after a crash are ignored.
-func (v *vault) remove() error {
-	err := v.dir.Remove(journalFile)
+func (v vault) remove() error {
+	err := v.state.Remove(v.in(journalFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(ErrJournalLeft, err, v.close()) // the backups are kept with it
+		return errors.Join(ErrJournalLeft, err) // the backups are kept with it
 	}
-	return errors.Join(syncFolder(v.dir), v.all.RemoveAll(v.id), syncFolder(v.all), v.close())
+	if err == nil {
+		err = durable.SyncDir(v.state, v.in("."))
+	}
+	return errors.Join(durable.IgnoreMissing(err), v.state.RemoveAll(changesFolder+"/"+v.id))
 }
 
 // setAside renames the vault so that it is no longer found as a change.
-func (v *vault) setAside(why string) error {
-	name := v.id
-	for n := 0; ; n++ {
-		aside := fmt.Sprintf("%.64s.%s-%d", name, why, n)
-		_, err := v.all.Lstat(aside)
-		if errors.Is(err, fs.ErrNotExist) {
-			if err := v.all.Rename(v.id, aside); err != nil {
-				return errors.Join(ErrJournalLeft, err, v.close())
-			}
-			return errors.Join(v.forget(setAsideFound), syncFolder(v.all), v.close())
-		}
-		if err != nil || n > 1000 {
-			return errors.Join(ErrJournalLeft, err, errDamaged, v.close())
-		}
+func (v vault) setAside(why string) error {
+	aside := fmt.Sprintf("%s/%s.%s-%d", changesFolder, v.id, why, time.Now().UnixNano())
+	if err := v.state.Rename(changesFolder+"/"+v.id, aside); err != nil {
+		return errors.Join(ErrJournalLeft, err)
 	}
+	return durable.SyncDir(v.state, changesFolder)
 }
-
-// setAsideFound is the suffix for a vault with modified contents that were replaced by an undo. At most maxFound of them
-// are kept, so that a caller whose changes fail repeatedly cannot fill the disk.
-const (
-	setAsideFound = "found"
-	maxFound      = 50
-)
-
-// forget removes the oldest vaults that were set aside with this suffix, beyond maxFound.
-func (v *vault) forget(why string) error {
-	names, err := fs.ReadDir(v.all.FS(), ".")
-	if err != nil {
-		return err
-	}
-	var aside []fs.FileInfo
-	for _, name := range names {
-		if info, err := name.Info(); err == nil && strings.Contains(name.Name(), "."+why+"-") {
-			aside = append(aside, info)
-		}
-	}
-	slices.SortFunc(aside, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	for i := range max(0, len(aside)-maxFound) {
-		err = errors.Join(err, v.all.RemoveAll(aside[i].Name()))
-	}
-	return err
-}
-
-func (v *vault) close() error { return errors.Join(v.dir.Close(), v.all.Close()) }

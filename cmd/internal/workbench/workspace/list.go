@@ -7,18 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Limits of a listing: number of items, depth, and names read per folder.
+// Limits of a listing: number of items, and names read.
 const (
-	MaxItems  = 1000
-	MaxDepth  = 4
-	maxPerDir = 10_000
+	MaxItems = 1000
+	maxNames = 10_000
 )
 
 // Kind is the type of a directory entry.
@@ -39,28 +36,33 @@ type Item struct {
 	Size int64 `json:"size,omitempty"` // size of a file
 }
 
-// List returns the entries of a folder sorted by path, at most [MaxItems]; truncated is true if there are more. depth is
-// the number of levels, from 1 (the folder alone) to [MaxDepth]. The path of the folder may contain links that stay
-// inside; links in the folder are listed but not followed.
+// List returns the entries of a folder sorted by name, at most [MaxItems]; truncated is true if there are more. The path
+// of the folder may contain links that stay inside; links in the folder are listed but not followed.
 //
-// The error is PATH_NOT_FOUND if the folder does not exist, INVALID_PATH if it is not a folder, and INVALID_INPUT_VALUE if
-// depth is out of range.
-func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err error) {
-	if depth < 1 || depth > MaxDepth {
-		return nil, false, candor.New(kaiza.InvalidInputValue, fmt.Sprintf("The depth must be from 1 to %d.", MaxDepth),
-			candor.WithDetails(map[string]any{"field": "depth"}))
-	}
+// The error is PATH_NOT_FOUND if the folder does not exist, and INVALID_PATH if it is not a folder.
+func (f *Folder) List(p Path) (items []Item, truncated bool, err error) {
 	dir, err := f.folder(p)
 	if err != nil {
 		return nil, false, err
 	}
 	defer dir.Close() //nolint:errcheck // opened for reading
-	l := listing{items: []Item{}}
-	if err := l.add(dir, p, depth); err != nil {
+	names, err := readNames(dir)
+	if err != nil {
 		return nil, false, f.access(p, err, kaiza.FileReadFailed)
 	}
-	slices.SortFunc(l.items, func(a, b Item) int { return strings.Compare(a.Path.name, b.Path.name) })
-	return l.items, l.truncated, nil
+	items = []Item{}
+	for _, name := range names[:min(len(names), MaxItems)] {
+		info, err := dir.Lstat(name)
+		if err != nil {
+			continue // removed in the meantime
+		}
+		item := Item{Path: p.join(name), Kind: kindOf(info)}
+		if item.Kind == KindFile {
+			item.Size = info.Size()
+		}
+		items = append(items, item)
+	}
+	return items, len(names) > MaxItems, nil
 }
 
 // Names returns all names in a folder, sorted. The errors are those of [Folder.List], and FILE_READ_FAILED if there are
@@ -71,9 +73,9 @@ func (f *Folder) Names(p Path) ([]string, error) {
 		return nil, err
 	}
 	defer dir.Close() //nolint:errcheck // opened for reading
-	names, more, err := readNames(dir)
-	if err == nil && more {
-		err = fault(kaiza.FileReadFailed, p, fmt.Sprintf("holds more than %d names.", maxPerDir), nil)
+	names, err := readNames(dir)
+	if len(names) == maxNames {
+		err = fault(kaiza.FileReadFailed, p, fmt.Sprintf("holds %d names or more.", maxNames), nil)
 	}
 	return names, f.access(p, err, kaiza.FileReadFailed)
 }
@@ -95,48 +97,6 @@ func (f *Folder) folder(p Path) (*os.Root, error) {
 	return dir, f.access(p, err, kaiza.FileReadFailed)
 }
 
-// listing collects items, level by level, so that a limit cuts off the deepest levels.
-type listing struct {
-	items     []Item
-	truncated bool
-}
-
-func (l *listing) add(dir *os.Root, at Path, depth int) error {
-	names, more, err := readNames(dir)
-	if err != nil {
-		return err
-	}
-	l.truncated = l.truncated || more
-	var below []string
-	for _, name := range names {
-		info, err := dir.Lstat(name)
-		if err != nil {
-			continue // removed in the meantime
-		}
-		if len(l.items) == MaxItems {
-			l.truncated = true
-			return nil
-		}
-		item := Item{Path: at.join(name), Kind: kindOf(info)}
-		if item.Kind == KindFile {
-			item.Size = info.Size()
-		}
-		l.items = append(l.items, item)
-		if item.Kind == KindFolder && depth > 1 {
-			below = append(below, name)
-		}
-	}
-	for _, name := range below {
-		child, err := enter(dir, name)
-		if err != nil {
-			continue // removed or replaced in the meantime
-		}
-		// A nested folder that cannot be read is still listed by name.
-		_ = errors.Join(l.add(child, at.join(name), depth-1), child.Close())
-	}
-	return nil
-}
-
 func kindOf(info fs.FileInfo) Kind {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -149,20 +109,17 @@ func kindOf(info fs.FileInfo) Kind {
 	return KindOther
 }
 
-// readNames returns the names in a folder, sorted; more is true if there are more than the limit.
-func readNames(dir *os.Root) (names []string, more bool, err error) {
+// readNames returns the names in a folder, sorted, at most maxNames.
+func readNames(dir *os.Root) ([]string, error) {
 	d, err := dir.Open(".")
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer d.Close() //nolint:errcheck // opened for reading
-	names, err = d.Readdirnames(maxPerDir + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, false, err
-	}
-	if more = len(names) > maxPerDir; more {
-		names = names[:maxPerDir]
+	names, err := d.Readdirnames(maxNames)
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
 	slices.Sort(names)
-	return names, more, nil
+	return names, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
@@ -26,7 +27,7 @@ func Lock(ctx context.Context, state *os.Root, wait time.Duration) (*os.File, er
 	case ctx.Err() != nil:
 		return nil, candor.From(ctx.Err())
 	case errors.Is(err, filelock.ErrLocked):
-		return nil, candor.New(candor.CodeLedgerLocked, "Another call is changing this workspace.", candor.WithCause(err))
+		return nil, candor.New(kaiza.AuditLockFailed, "Another call is changing this workspace.", candor.WithCause(err))
 	}
-	return nil, candor.New(candor.CodeLedgerLocked, "The lock of the workspace could not be opened.", candor.WithCause(err))
+	return nil, candor.New(kaiza.AuditLockFailed, "The lock of the workspace could not be opened.", candor.WithCause(err))
 }

@@ -86,7 +86,7 @@ func malformed(name string) string {
 	return ""
 }
 
-// deceptive reports whether a character can make a path look like another one to a person who approves it.
+// deceptive reports whether a character can make a path look like another one to the approver.
 func deceptive(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 var roles map[string]func(top string, step int) int
 
 func init() {
-	roles = map[string]func(string, int) int{"commit": commitRole, "undo": undoRole, "recover": recoverRole, "lock": lockRole, "full": fullRole, "effect": effectRole}
+	roles = map[string]func(string, int) int{"commit": commitRole, "undo": undoRole, "recover": recoverRole}
 }
 
 // process starts the test binary in a role.
@@ -102,7 +102,7 @@ func undoRole(top string, step int) int {
 		panic(err)
 	}
 	f.testHook = killer(step)
-	if err := s.Undo(); err != nil {
+	if err := s.Undo(false); err != nil {
 		panic(err)
 	}
 	return 0

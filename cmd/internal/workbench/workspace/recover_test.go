@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,54 +86,16 @@ func TestUnknownFileIsKeptAndReported(t *testing.T) {
 	if got := b.side(); got != "edited since - - - going -rwxr-xr-x false" {
 		t.Error(got)
 	}
-	if data, err := b.state.ReadFile(changesFolder + "/one/0.before"); err != nil || string(data) != "before" {
-		t.Errorf("the backup is gone: %q, %v", data, err)
+	aside, _ := fs.Glob(b.state.FS(), changesFolder+"/one.unknown-*/0.before")
+	if len(aside) != 1 {
+		t.Fatalf("the backup is gone: %v", aside)
 	}
-	again := b.recover(Undo)
-	if len(again) != 1 || again[0].State != Unknown || !again[0].Journal.Left {
-		t.Errorf("recovered again: %+v", again)
+	if data, err := b.state.ReadFile(aside[0]); err != nil || string(data) != "before" {
+		t.Errorf("the backup holds %q, %v", data, err)
 	}
-	b.put("new", "after") // no longer concerns the change, which was undone
-	b.put("old", "after")
-	if again = b.recover(Undo); len(again) != 1 || again[0].State != Undone || b.text("old") != "before" || b.text("new") != "after" {
-		t.Errorf("recovered at last: %+v, %s, %s", again, b.text("old"), b.text("new"))
-	}
-	b.noTemps()
-	b.clean()
-}
-
-// TestRecoveryKeepsLaterChanges checks that a change that was left does not undo a later one with the
-// same content.
-func TestRecoveryKeepsLaterChanges(t *testing.T) {
-	b := newBench(t, Options{})
-	s := b.stage("one", b.everything()...)
-	b.must(s.Commit(context.Background()))
-	b.put("old", "edited since")
-	b.recover(Undo)
-	later := b.stage("two", Change{Path: b.path("old"), Before: b.read("old"), After: []byte("after")})
-	b.must(later.Commit(context.Background()))
-	b.must(later.Archive())
-	if found := b.recover(Undo); len(found) != 1 || found[0].State != Superseded || b.text("old") != "after" {
-		t.Errorf("%+v, %s", found, b.text("old"))
-	}
-	if again := b.recover(Undo); len(again) != 0 {
-		t.Errorf("recovered again: %+v", again)
-	}
-}
-
-// TestRestoreReplacesWhatIsThere undoes a change that was left; the replaced content is kept.
-func TestRestoreReplacesWhatIsThere(t *testing.T) {
-	b := newBench(t, Options{})
-	s := b.stage("one", b.everything()...)
-	b.must(s.Commit(context.Background()))
-	b.put("old", "edited since")
-	b.recover(Undo)
-	open := func(root string) (*Folder, error) { return Open(root, Options{}) }
-	if r, err := Restore(b.state, "one", open); err != nil || r.State != Undone || b.side() != sideBefore {
-		t.Fatalf("%+v, %v, %s", r, err, b.side())
-	}
-	if data, err := b.state.ReadFile(changesFolder + "/one.found-0/0.found"); err != nil || string(data) != "edited since" {
-		t.Errorf("what was there is gone: %q, %v", data, err)
+	b.put("old", "after") // a later change with the same content
+	if again := b.recover(Undo); len(again) != 0 || b.text("old") != "after" {
+		t.Errorf("recovered again: %+v, %s", again, b.text("old"))
 	}
 	b.noTemps()
 }
@@ -241,16 +204,20 @@ func TestRecoveryFollowsNoLink(t *testing.T) {
 	b.noTemps()
 }
 
-// TestUnstagedChangeIsRemoved checks that the remains of a process killed during Stage are removed: it had
-// not modified the workspace.
-func TestUnstagedChangeIsRemoved(t *testing.T) {
-	b := newBench(t, Options{})
-	b.must(b.state.MkdirAll(changesFolder+"/half", 0o700))
-	for _, name := range []string{"0.before", journalFile + ".new"} {
-		b.must(b.state.WriteFile(changesFolder+"/half/"+name, []byte("half"), 0o600))
+// TestWaitVerdictTouchesNothing checks that a change with the verdict Wait is not touched until another verdict is
+// given.
+func TestWaitVerdictTouchesNothing(t *testing.T) {
+	for _, then := range []Verdict{Keep, Undo} {
+		b := newBench(t, Options{})
+		b.must(b.stage("waits", b.everything()...).Commit(context.Background()))
+		for range 2 {
+			if found := b.recover(Wait); len(found) != 1 || found[0].State != Waiting || b.side() != sideAfter {
+				t.Fatalf("waiting: %+v, %s", found, b.side())
+			}
+		}
+		want := map[Verdict]string{Keep: sideAfter, Undo: sideBefore}[then]
+		if found := b.recover(then); len(found) != 1 || b.side() != want {
+			t.Errorf("then: %+v, %s", found, b.side())
+		}
 	}
-	if found := b.recover(Undo); len(found) != 0 {
-		t.Errorf("%+v", found)
-	}
-	b.clean()
 }

@@ -1,3 +1,8 @@
+// Package store keeps tasks, thought records, audit sessions, rounds of votes, outcomes and measured calls in one
+// SQLite database. Every change is one transaction: after a crash it is complete or absent.
+//
+// Several processes may use a database at the same time. A change waits for the others for a limited time and then
+// fails with [ErrBusy].
 package store
 
 import (
@@ -10,8 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 )
 
 // Options configures a database.
@@ -24,10 +30,11 @@ type Options struct {
 
 // Errors of a transaction that a caller can handle. Nothing was changed.
 var (
-	ErrBusy   = errors.New("the database is busy")
-	ErrFull   = errors.New("the database is full")
-	ErrUnique = errors.New("a row with this identity exists")
-	ErrGone   = errors.New("the file of the database was removed or replaced while it was open")
+	ErrNotFound = errors.New("no such row")
+	ErrBusy     = errors.New("the database is busy")
+	ErrFull     = errors.New("the database is full")
+	ErrUnique   = errors.New("a row with this identity exists")
+	ErrGone     = errors.New("the file of the database was removed or replaced while it was open")
 )
 
 // FileName is the name of the database in its directory.
@@ -41,64 +48,67 @@ type Store struct {
 	write *sql.DB       // one connection; nil if the database was opened for reading
 	read  *sql.DB
 	file  os.FileInfo // the file that was opened
-
-	copied string // directory of a copy that Close removes; "" if the database is not a copy
 }
-
-const (
-	defaultWait     = 2 * time.Second
-	defaultMaxBytes = 1 << 30
-	pageSize        = 4096
-	readers         = 4
-)
 
 // Open opens the database in a directory, which it creates if it does not exist.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
-	if o.Wait <= 0 {
-		o.Wait = defaultWait
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = defaultMaxBytes
-	}
-	name := filepath.Join(dir, FileName)
-	s := &Store{o: o, name: name, turn: make(chan struct{}, 1)}
+	s := newStore(dir, o)
 	var err error
-	if s.write, err = connect(name, o, false); err != nil {
+	if s.write, err = s.connect(false); err != nil {
 		return nil, err
 	}
-	s.write.SetMaxOpenConns(1)
-	if err := s.setUp(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening %s: %w", FileName, err), s.write.Close())
+	if err = s.setUp(ctx); err != nil {
+		err = fmt.Errorf("opening %s: %w", FileName, err)
+	} else if s.file, err = os.Stat(s.name); err == nil {
+		s.read, err = s.connect(true)
 	}
-	if s.file, err = os.Stat(name); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, s.write.Close())
 	}
-	if s.read, err = connect(name, o, true); err != nil {
-		return nil, errors.Join(err, s.write.Close())
-	}
-	s.read.SetMaxOpenConns(readers)
 	return s, nil
 }
 
-// setUp migrates the database to the version of this program. It takes the write lock only if there is something to do.
-func (s *Store) setUp(ctx context.Context) error {
-	var version int
-	if err := s.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err == nil && version == len(schema) {
-		return nil
+// OpenReadOnly opens a database for reading. It never waits for a change of another process, and [Store.Update] must
+// not be called.
+func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
+	s := newStore(dir, Options{})
+	var err error
+	if s.read, err = s.connect(true); err != nil {
+		return nil, err
 	}
-	return s.migrate(ctx)
+	version, err := Get(ctx, s, (*Tx).version)
+	if err == nil && version != schemaVersion {
+		err = errVersion(version)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", FileName, err), s.read.Close())
+	}
+	return s, nil
 }
 
-func connect(name string, o Options, readOnly bool) (*sql.DB, error) {
-	return open(name, o, sqlitedb.Options{ReadOnly: readOnly})
+func newStore(dir string, o Options) *Store {
+	if o.Wait <= 0 {
+		o.Wait = 2 * time.Second
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 1 << 30
+	}
+	return &Store{o: o, name: filepath.Join(dir, FileName), turn: make(chan struct{}, 1)}
 }
 
-func open(name string, o Options, how sqlitedb.Options) (*sql.DB, error) {
-	how.BusyTimeout = o.Wait
-	how.Connected = func(c *sqlite3.Conn) error {
-		return c.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(o.MaxBytes/pageSize, 1)))
+func (s *Store) connect(readOnly bool) (*sql.DB, error) {
+	const pageSize = 4096
+	db, err := sqlitedb.Open(s.name, sqlitedb.Options{ReadOnly: readOnly, BusyTimeout: s.o.Wait, Connected: func(c *sqlite3.Conn) error {
+		return c.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", max(s.o.MaxBytes/pageSize, 1)))
+	}})
+	if err != nil {
+		return nil, err
 	}
-	return sqlitedb.Open(name, how)
+	db.SetMaxOpenConns(1)
+	if readOnly {
+		db.SetMaxOpenConns(4)
+	}
+	return db, nil
 }
 
 // Close closes the database.
@@ -106,9 +116,6 @@ func (s *Store) Close() error {
 	err := s.read.Close()
 	if s.write != nil {
 		err = errors.Join(err, s.write.Close())
-	}
-	if s.copied != "" {
-		err = errors.Join(err, os.RemoveAll(s.copied))
 	}
 	return err
 }
@@ -119,12 +126,9 @@ type Tx struct {
 	tx  *sql.Tx
 }
 
-func (t *Tx) exec(query string, args ...any) (int64, error) {
-	result, err := t.tx.ExecContext(t.ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (t *Tx) exec(query string, args ...any) error {
+	_, err := t.tx.ExecContext(t.ctx, query, args...)
+	return err
 }
 
 func (t *Tx) row(query string, args ...any) *sql.Row {
@@ -156,6 +160,19 @@ func collect[T any](t *Tx, fields func(*T) []any, query string, args ...any) ([]
 		return err
 	}, query, args...)
 	return all, err
+}
+
+// one returns the value of the only row of a query, or [ErrNotFound].
+func one[T any](t *Tx, fields func(*T) []any, query string, args ...any) (*T, error) {
+	var v T
+	return &v, notFound(t.row(query, args...).Scan(fields(&v)...))
+}
+
+func notFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
 }
 
 // ids returns the only column of a query.
@@ -215,8 +232,8 @@ func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
 	return s.classify(tx.Commit())
 }
 
-// checkFile returns [ErrGone] if the opened file is no longer at its path. SQLite would continue with the unlinked
-// file, whose content is lost when the process ends.
+// checkFile returns [ErrGone] if another file is at the path now. SQLite would continue with the unlinked
+// file, and its content is lost when the process ends.
 func (s *Store) checkFile() error {
 	if s.file == nil {
 		return nil
@@ -239,27 +256,6 @@ func (s *Store) classify(err error) error {
 	default:
 		return err
 	}
-}
-
-// DamagedError is the error for a row with content that this package does not write.
-type DamagedError struct {
-	Table  string `json:"table"`
-	Row    string `json:"row"` // its id
-	Reason string `json:"reason"`
-}
-
-// Error names the row.
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("row %q of %s is damaged: %s", e.Row, e.Table, e.Reason)
-}
-
-// scanError converts the error of reading a row: to [ErrNotFound] if there is no row, or to a [DamagedError] if a value
-// has the wrong type.
-func scanError(err error, table, row string) error {
-	if err != nil && strings.HasPrefix(err.Error(), "sql: Scan error") {
-		return &DamagedError{table, row, "a value has the wrong type"}
-	}
-	return notFound(err)
 }
 
 // conditions collects the conditions of a query. Omitting a condition lets SQLite use an index for the others; a
@@ -287,4 +283,104 @@ func (c *conditions) where() string {
 		return " "
 	}
 	return " WHERE " + strings.Join(c.parts, " AND ") + " "
+}
+
+// schemaVersion is the version of the database that this program creates and reads.
+const schemaVersion = 1
+
+const schema = `
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('id', lower(hex(randomblob(16))));
+CREATE TABLE tasks (
+	id TEXT PRIMARY KEY, title TEXT NOT NULL, description TEXT NOT NULL, status TEXT NOT NULL, agent_id TEXT NOT NULL,
+	parent_id TEXT REFERENCES tasks(id), context TEXT, result TEXT NOT NULL, version INTEGER NOT NULL,
+	created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX tasks_status ON tasks(status);
+CREATE TABLE task_dependencies (
+	task_id TEXT NOT NULL REFERENCES tasks(id), depends_on TEXT NOT NULL REFERENCES tasks(id), PRIMARY KEY (task_id, depends_on)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE sessions (
+	id TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, task_id TEXT REFERENCES tasks(id), agent_id TEXT NOT NULL, begun_at TEXT NOT NULL,
+	finalized_at TEXT, root TEXT, records INTEGER NOT NULL, chain TEXT, seq INTEGER
+) STRICT;
+CREATE TABLE thoughts (
+	number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, task_id TEXT NOT NULL, seq INTEGER NOT NULL, type TEXT NOT NULL,
+	agent_id TEXT NOT NULL, session_id TEXT NOT NULL, content TEXT NOT NULL, timestamp TEXT NOT NULL, prev_hash TEXT NOT NULL,
+	hash TEXT NOT NULL, chain TEXT, anchor INTEGER
+) STRICT;
+CREATE INDEX thoughts_task ON thoughts(task_id);
+CREATE INDEX thoughts_seq ON thoughts(task_id, seq);
+CREATE INDEX thoughts_session ON thoughts(session_id);
+CREATE INDEX thoughts_unanchored ON thoughts(number) WHERE chain IS NULL;
+CREATE TABLE rounds (
+	id TEXT PRIMARY KEY, number INTEGER NOT NULL UNIQUE, topic TEXT NOT NULL, proposal TEXT NOT NULL, proposer TEXT NOT NULL, quorum INTEGER NOT NULL,
+	nonce TEXT NOT NULL, created_at TEXT NOT NULL, state TEXT NOT NULL, decided_at TEXT
+) STRICT;
+CREATE TABLE voters (round_id TEXT NOT NULL REFERENCES rounds(id), voter TEXT NOT NULL, PRIMARY KEY (round_id, voter)) STRICT, WITHOUT ROWID;
+CREATE TABLE votes (
+	round_id TEXT NOT NULL, voter TEXT NOT NULL, choice TEXT NOT NULL, cast_at TEXT NOT NULL,
+	PRIMARY KEY (round_id, voter), FOREIGN KEY (round_id, voter) REFERENCES voters(round_id, voter)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE equivocations (
+	round_id TEXT NOT NULL, voter TEXT NOT NULL, first TEXT NOT NULL, attempted TEXT NOT NULL, at TEXT NOT NULL,
+	PRIMARY KEY (round_id, voter), FOREIGN KEY (round_id, voter) REFERENCES votes(round_id, voter)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE outcomes (
+	number INTEGER PRIMARY KEY AUTOINCREMENT, agent_id TEXT NOT NULL, kind TEXT NOT NULL, subject TEXT NOT NULL, at TEXT NOT NULL
+) STRICT;
+CREATE INDEX outcomes_agent ON outcomes(agent_id);
+CREATE TABLE calls (
+	number INTEGER PRIMARY KEY AUTOINCREMENT, upstream TEXT NOT NULL, tool TEXT NOT NULL, code TEXT NOT NULL, latency_us INTEGER NOT NULL,
+	cost REAL NOT NULL, at TEXT NOT NULL
+) STRICT;
+CREATE INDEX calls_upstream ON calls(upstream, number);
+`
+
+// setUp creates the tables of a new database. It takes the write lock only for that.
+func (s *Store) setUp(ctx context.Context) error {
+	var version int
+	if err := s.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err == nil && version == schemaVersion {
+		return nil
+	}
+	return s.Update(ctx, func(tx *Tx) error {
+		switch version, err := tx.version(); {
+		case err != nil:
+			return err
+		case version == 0:
+			return tx.exec(schema + fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
+		case version != schemaVersion:
+			return errVersion(version)
+		}
+		return nil // another process created them
+	})
+}
+
+// version returns the version of the database, 0 for a new one.
+func (t *Tx) version() (version int, err error) {
+	err = t.row("PRAGMA user_version").Scan(&version)
+	return version, err
+}
+
+func errVersion(version int) error {
+	return fmt.Errorf("version %d, want %d (hint: use the program that wrote it, or another --state folder)", version, schemaVersion)
+}
+
+// ID returns the id of the database, which identifies it in the ledger; [ErrNotFound] if the id was removed.
+func (t *Tx) ID() (id string, err error) {
+	err = t.row("SELECT value FROM meta WHERE name = 'id'").Scan(&id)
+	return id, notFound(err)
+}
+
+// Tables returns the number of rows of each table.
+func (t *Tx) Tables() (map[string]int64, error) {
+	counts := map[string]int64{}
+	for _, table := range []string{"tasks", "sessions", "thoughts", "rounds", "votes", "equivocations", "outcomes", "calls"} {
+		n, err := t.count("SELECT count(*) FROM " + table)
+		if err != nil {
+			return nil, err
+		}
+		counts[table] = n
+	}
+	return counts, nil
 }

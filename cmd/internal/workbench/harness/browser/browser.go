@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,11 @@ import (
 // launchTimeout is the maximum time for starting Chromium, long enough for a busy machine.
 const launchTimeout = time.Minute
 
-// closedText is the reason for a session that its client has closed.
-const closedText = "it was closed"
+// Reasons for the end of a session.
+const (
+	closedText = "it was closed"
+	diedText   = "its browser ended unexpectedly"
+)
 
 // Open returns a function that opens the domain with a name, [Playwright] or [Puppeteer]. Nothing is started before the first launch.
 func Open(name string) func(domain.Environment) (domain.Domain, error) {
@@ -58,15 +62,10 @@ func (d *driver) health(context.Context) domain.Health {
 	return domain.Health{OK: true, Details: fmt.Sprintf("%d of %d sessions are open", len(d.pool.slots), d.config.MaxSessions)}
 }
 
-// launched is the result of launch, and an element of that of sessions.
+// launched is the result of launch.
 type launched struct {
 	Session  string `json:"session"`
-	IdleMs   int64  `json:"idleMs"`   // since the last call
 	ExpireMs int64  `json:"expireMs"` // idle time after which the session is closed
-}
-
-func (d *driver) describe(s *session) launched {
-	return launched{s.id, s.idle().Milliseconds(), d.config.Idle.Milliseconds()}
 }
 
 func (d *driver) launch(ctx context.Context, _ struct{}) (launched, error) {
@@ -77,21 +76,7 @@ func (d *driver) launch(ctx context.Context, _ struct{}) (launched, error) {
 		return launched{}, d.kind.failLaunch(ctx, d.config, err)
 	}
 	s.touch()
-	return d.describe(s), nil
-}
-
-// sessionList is the result of sessions.
-type sessionList struct {
-	Sessions []launched `json:"sessions"`
-	Limit    int        `json:"limit"`
-}
-
-func (d *driver) sessions(context.Context, struct{}) (sessionList, error) {
-	list := sessionList{Sessions: []launched{}, Limit: d.config.MaxSessions}
-	for _, s := range d.pool.list() {
-		list.Sessions = append(list.Sessions, d.describe(s))
-	}
-	return list, nil
+	return launched{s.id, d.config.Idle.Milliseconds()}, nil
 }
 
 // stepInput holds the parameters of all methods with a session; close ignores the timeout.
@@ -117,17 +102,17 @@ func (d *driver) close(_ context.Context, in stepInput) (closing, error) {
 func (d *driver) find(id string) (*session, error) {
 	s, reason := d.pool.find(id)
 	switch {
-	case s != nil:
-		return s, nil
 	case reason != "":
 		return nil, domain.Fail(common.SessionNotFound, "the session is over: "+reason, nil)
+	case s != nil:
+		return s, nil
 	case len(id) > 100:
 		return nil, domain.Fail(common.InputTooLarge, "session: longer than 100 characters", nil)
 	}
 	return nil, domain.Fail(common.SessionNotFound, "no session has this id; launch opens one", nil)
 }
 
-// use runs a step with a session. Steps with the same session run one after the other.
+// use runs a step in the tab of a session. Steps with the same session run one after the other.
 func use[R any](ctx context.Context, d *driver, in stepInput, step string, run func(context.Context, *session) (R, error)) (result R, err error) {
 	s, err := d.find(in.Session)
 	if err != nil {
@@ -137,62 +122,40 @@ func use[R any](ctx context.Context, d *driver, in stepInput, step string, run f
 	if in.TimeoutMs > 0 {
 		limit = min(limit, time.Duration(in.TimeoutMs)*time.Millisecond)
 	}
-	stepCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeUp)
+	wait, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	select {
-	case s.turn <- struct{}{}:
-	case <-s.closed:
-		return use(ctx, d, in, step, run) // returns the reason
-	case <-stepCtx.Done():
-		if ctx.Err() != nil {
-			return result, ctx.Err()
+	if err := s.take(wait); err != nil {
+		if errors.Is(err, errEnded) {
+			return use(ctx, d, in, step, run) // returns the reason
 		}
-		return result, domain.Fail(common.Timeout, "the session is busy with another call", context.Cause(stepCtx))
+		return result, cmp.Or(ctx.Err(), err)
 	}
+	defer s.touch()
 	s.touch()
-	result, err = runStep(stepCtx, s, step, run)
-	s.touch()
-	stopped := stepCtx.Err() != nil || errors.Is(err, errCrashed) || errors.Is(err, errTraffic)
-	if err != nil {
-		err = d.kind.fail(ctx, s, step, limit, err)
+	s.leaving.Store(false)
+	stepCtx, cancel := s.step(wait, limit)
+	result, err = run(stepCtx, s)
+	if errors.Is(context.Cause(s.tab), errCrashed) && s.leaving.Load() { // a navigation does not depend on the page before
+		cancel()
+		s.restore()
+		stepCtx, cancel = s.step(wait, limit)
+		result, err = run(stepCtx, s)
 	}
-	if stopped && err != nil { // the next call waits for it, not this reply
-		go func() {
-			s.restore()
-			<-s.turn
-		}()
+	defer cancel()
+	if err == nil || stepCtx.Err() == nil {
+		if err != nil {
+			err = d.kind.fail(s, step, limit, err)
+		}
+		<-s.turn
 		return result, err
 	}
-	<-s.turn
-	return result, err
-}
-
-// runStep runs a step, which ends when the page crashes: Chromium does not answer commands for a page without a
-// process. A step that opens another page starts over if the previous page has crashed, because it does not depend on
-// it.
-func runStep[R any](ctx context.Context, s *session, step string, run func(context.Context, *session) (R, error)) (result R, err error) {
-	for range 2 {
-		t := s.current()
-		before, _ := t.snapshot()
-		watched, cancel := t.untilCrash(ctx)
-		result, err = run(watched, s)
-		cancel()
-		if err == nil {
-			return result, nil
-		}
-		if ctx.Err() == nil {
-			s.sync(ctx) // the command may have failed because of a crash whose event has not arrived yet
-		}
-		after, _ := t.snapshot()
-		if !after.crashed {
-			return result, err
-		}
-		err = errCrashed
-		if step != navigateStep || after.loader != before.loader || ctx.Err() != nil {
-			return result, err
-		}
-		s.restore()
+	if err = s.stoppedBy(ctx); !errors.Is(err, context.Canceled) {
+		err = d.kind.fail(s, step, limit, err)
 	}
+	go func() { // the next call waits for it, not this reply
+		s.restore()
+		<-s.turn
+	}()
 	return result, err
 }
 

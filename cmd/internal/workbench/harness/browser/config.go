@@ -17,12 +17,7 @@ const (
 	EnvMaxSessions = "MCP_BROWSER_MAX_SESSIONS"
 	EnvTimeout     = "MCP_BROWSER_TIMEOUT_MS"
 	EnvIdle        = "MCP_BROWSER_IDLE_MS"
-	EnvMemory      = "MCP_BROWSER_MAX_MEMORY_MB"
-	EnvTraffic     = "MCP_BROWSER_MAX_TRAFFIC_MB"
 )
-
-// minMemory is the minimum of MaxMemory, in MiB. A Chromium with a small page uses about half of it.
-const minMemory = 512
 
 // The names of the domains.
 const (
@@ -38,18 +33,11 @@ type Config struct {
 	Path string
 	// Policy decides which addresses pages may be loaded from.
 	Policy netpolicy.Policy
-	// Resolver looks up host names; nil uses the system.
-	Resolver netpolicy.Resolver
 
 	MaxSessions int           // open at the same time, by default 3
 	Timeout     time.Duration // of a call, and the longest a caller may ask for, by default 30 s
 	Idle        time.Duration // after which a session without calls is closed, by default 5 minutes
-	MaxMemory   int64         // bytes that all processes of a session hold together, by default 2 GiB
-	MaxTraffic  int64         // bytes that a session may receive between two navigations, by default 64 MiB
 
-	// Guard is the command line that runs the guard of this program, see internal/guard. Without it, and on systems
-	// other than Linux, processes of Chromium may outlive this one.
-	Guard []string
 	// Logger receives warnings; nil discards them.
 	Logger *slog.Logger
 }
@@ -62,9 +50,7 @@ func configFromEnv(env domain.Environment) (Config, error) {
 		MaxSessions: v.Number(EnvMaxSessions, 0, 1, 64),
 		Timeout:     v.Milliseconds(EnvTimeout, 100, 600_000),
 		Idle:        v.Milliseconds(EnvIdle, 1000, 86_400_000),
-		MaxMemory:   int64(v.Number(EnvMemory, 0, minMemory, 65_536)) << 20,
-		MaxTraffic:  int64(v.Number(EnvTraffic, 0, 1, 65_536)) << 20,
-		Guard:       env.Guard, Logger: env.Logger,
+		Logger:      env.Logger,
 	}
 	var err error
 	if c.Policy, err = netpolicy.Parse(env.Getenv(EnvAllow)); err != nil {
@@ -79,8 +65,6 @@ func (c Config) withDefaults() Config {
 	c.MaxSessions = cmp.Or(c.MaxSessions, 3)
 	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
 	c.Idle = cmp.Or(c.Idle, 5*time.Minute)
-	c.MaxMemory = cmp.Or(c.MaxMemory, 2<<30)
-	c.MaxTraffic = cmp.Or(c.MaxTraffic, 64<<20)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

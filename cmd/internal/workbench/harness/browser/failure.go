@@ -37,9 +37,6 @@ const (
 	errDeniedText  = "net::ERR_BLOCKED_BY_ADMINISTRATOR"
 )
 
-// errTimeUp is the cause of a step context that has expired.
-var errTimeUp = errors.New("the step timed out")
-
 // errInvalidSelector is the error for a selector that cannot be parsed.
 var errInvalidSelector = errors.New("the selector does not parse")
 
@@ -54,7 +51,7 @@ func (e *navError) Error() string { return e.text }
 func (e *navError) Unwrap() error { return e.cause }
 
 // fail converts the error of a call with a session to the error for the client.
-func (k kind) fail(ctx context.Context, s *session, step string, limit time.Duration, err error) error {
+func (k kind) fail(s *session, step string, limit time.Duration, err error) error {
 	var (
 		nav  *navError
 		lost *lostError
@@ -64,18 +61,14 @@ func (k kind) fail(ctx context.Context, s *session, step string, limit time.Dura
 		return k.failNav(nav)
 	case errors.As(err, &lost):
 		return k.failPage(lost.Error(), err, "Navigate to a page, then repeat the call.")
-	case errors.Is(err, errTraffic):
-		return domain.Fail(common.LimitExceeded, fmt.Sprintf("the page sent more than %d MiB", s.config.MaxTraffic>>20), err)
 	case errors.Is(err, errInvalidSelector):
 		return domain.Fail(k.selection, "the selector is not valid CSS", err)
 	case errors.Is(err, errGone):
 		return k.failGone(s, err)
 	case errors.Is(err, errCrashed):
 		return k.failPage("the page crashed", err, "Navigate to another page, or to this one with less content.")
-	case errors.Is(err, errTimeUp), errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(err, errTimeUp):
 		return domain.Fail(k.timeout, fmt.Sprintf("%s did not finish within %d ms", step, limit.Milliseconds()), err)
-	case ctx.Err() != nil:
-		return ctx.Err()
 	}
 	var known *candor.Error
 	if errors.As(err, &known) {
@@ -103,16 +96,12 @@ func (k kind) failNav(e *navError) error {
 
 // failGone returns the error for a call during which the browser has exited.
 func (k kind) failGone(s *session, cause error) error {
-	s.end(s.died())
-	again := candor.WithSuggestion("Launch a new session and repeat the steps.")
-	switch {
-	case s.browser.overMemory.Load():
-		details := fmt.Sprintf("the browser used more than %d MiB of memory; the session is closed", s.config.MaxMemory>>20)
-		return domain.Fail(common.LimitExceeded, details, cause)
-	case s.over() == closedText:
+	s.end(diedText)
+	if s.over() == closedText {
 		return domain.Fail(common.SessionNotFound, "the session was closed during the call", cause)
 	}
-	return domain.Fail(k.launch, "the browser ended during the call; the session is closed", cause, candor.WithRetry(candor.NoRetry()), again)
+	return domain.Fail(k.launch, "the browser ended during the call; the session is closed", cause,
+		candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Launch a new session and repeat the steps."))
 }
 
 // failLaunch returns the error for a failed launch.
@@ -124,9 +113,6 @@ func (k kind) failLaunch(ctx context.Context, c Config, err error) error {
 		return domain.Fail(common.LimitExceeded, fmt.Sprintf("%d of %d browser sessions are open", c.MaxSessions, c.MaxSessions), err,
 			candor.WithRetry(candor.RetryIn(fullRetry)),
 			candor.WithSuggestion("Close a session that is no longer needed, or wait until one ends, then launch again."))
-	case errors.Is(err, errMemory):
-		return domain.Fail(common.LimitExceeded, fmt.Sprintf("the browser used more than %d MiB of memory before it could be used", c.MaxMemory>>20), err,
-			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to raise "+EnvMemory+"."))
 	case errors.Is(err, errSandbox):
 		return domain.Fail(k.launch, "Chromium cannot use its sandbox: the system must allow unprivileged user namespaces", err,
 			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to allow user namespaces."))
@@ -147,9 +133,6 @@ var netErrText = lazyregexp.New(`^net::ERR_[A-Z0-9_]{1,64}$`)
 // navFailure returns the error for a document that failed with text. It prefers the proxy's reason for a failed
 // connection to Chromium's.
 func navFailure(p *proxy, address, text string) error {
-	if p.overspent() {
-		return errTraffic
-	}
 	e := &navError{text: "net::ERR_FAILED"}
 	if netErrText.MatchString(text) {
 		e.text = text

@@ -10,13 +10,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/netpolicy"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/internal/testing/testbinary"
@@ -24,13 +24,8 @@ import (
 
 var all = flag.Bool("all", false, "open every hostile page, not only a part of them")
 
-// TestMain also runs the guard, or launches a session, depending on the arguments.
+// TestMain also launches a session if the arguments ask for it.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "guard" {
-		code := make(chan int)
-		go func() { code <- guard.Main(os.Args[2:]) }() // the first thread may belong to a test
-		os.Exit(<-code)
-	}
 	if len(os.Args) > 1 && os.Args[1] == "launch" {
 		launchAndWait()
 		os.Exit(0)
@@ -38,11 +33,11 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	testbinary.Parallel(4)
 	if only := flag.Lookup("test.run"); testing.Short() && only.Value.String() == "" {
-		_ = only.Value.Set("Proxy|SessionLimit|Sessions$|Cancelled") // tests with parallelism; a browser takes seconds to start
+		_ = only.Value.Set("Proxy|Sessions$|Cancelled") // tests with parallelism; a browser takes seconds to start
 	}
 	code := m.Run()
-	for _, k := range shared.all {
-		k.close()
+	if shared.kit != nil {
+		shared.kit.close()
 	}
 	os.Exit(code)
 }
@@ -56,7 +51,7 @@ type kit struct {
 	session string // of a shared kit
 }
 
-// site is a web server whose pages tests set.
+// site is a web server with pages that tests set.
 type site struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -92,16 +87,6 @@ func (s *site) handle(path string, h http.HandlerFunc) string {
 // host returns the host:port of the site.
 func (s *site) host() string { return strings.TrimPrefix(s.URL, "http://") }
 
-// self returns the command line of the guard.
-func self(tb testing.TB) []string {
-	tb.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return []string{path, "guard"}
-}
-
 func needChromium(tb testing.TB) {
 	tb.Helper()
 	if _, err := find(os.Getenv(EnvPath)); err != nil {
@@ -119,7 +104,7 @@ func newKit(tb testing.TB, c Config, allow ...string) *kit {
 	if c.Policy, err = netpolicy.Parse(strings.Join(append(allow, s.host()), ",")); err != nil {
 		tb.Fatal(err)
 	}
-	c.Guard, c.Timeout = self(tb), 2*time.Minute // a loaded machine needs more than the default
+	c.Timeout = 2 * time.Minute // a loaded machine needs more than the default
 	k := &kit{site: s, config: c}
 	for _, c.Name = range []string{Playwright, Puppeteer} {
 		d := newDriver(c.withDefaults())
@@ -135,54 +120,25 @@ func (k *kit) close() {
 	k.site.Close()
 }
 
-// sharedTraffic is the traffic limit for one page of a shared kit.
-const sharedTraffic = 4 << 20
+// shared is a kit with one session, for tests that do not break the session, because starting a Chromium takes seconds. A
+// test has exclusive use of it until it ends.
+var shared struct {
+	mu  sync.Mutex
+	kit *kit
+}
 
-// maxShared is the number of shared kits. Starting another one costs more than it saves.
-const maxShared = 1
-
-// shared holds kits with one session each, for tests that do not break the session, because starting a Chromium takes
-// seconds. A test has exclusive use of a kit until it ends.
-var shared = struct {
-	tokens chan struct{} // one element for each kit in use
-	mu     sync.Mutex
-	all    []*kit
-	free   []*kit
-}{tokens: make(chan struct{}, maxShared)}
-
-// sharedKit returns a shared kit and the id of its session. The test runs in parallel with others.
+// sharedKit returns the shared kit and the id of its session.
 func sharedKit(t *testing.T) (*kit, string) {
 	t.Helper()
 	t.Parallel()
 	needChromium(t)
-	shared.tokens <- struct{}{}
-	t.Cleanup(func() { <-shared.tokens })
-	k := takeShared()
-	if k == nil {
-		k = newKit(t, Config{MaxSessions: 1, MaxTraffic: sharedTraffic})
-		k.session = k.launch(t, "pw")
-		shared.mu.Lock()
-		shared.all = append(shared.all, k)
-		shared.mu.Unlock()
-	}
-	t.Cleanup(func() {
-		shared.mu.Lock()
-		defer shared.mu.Unlock()
-		shared.free = append(shared.free, k)
-	})
-	return k, k.session
-}
-
-func takeShared() *kit {
 	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	last := len(shared.free) - 1
-	if last < 0 {
-		return nil
+	t.Cleanup(shared.mu.Unlock)
+	if shared.kit == nil {
+		shared.kit = newKit(t, Config{MaxSessions: 1})
+		shared.kit.session = shared.kit.launch(t, "pw")
 	}
-	k := shared.free[last]
-	shared.free = shared.free[:last]
-	return k
+	return shared.kit, shared.kit.session
 }
 
 // args holds the parameters of a call.
@@ -259,16 +215,16 @@ func (k *kit) launch(tb testing.TB, prefix string) string {
 	return id
 }
 
-// chromium returns the browser of a session.
-func (k *kit) chromium(tb testing.TB, id string) *chromium {
+// profile returns the profile of a session.
+func (k *kit) profile(tb testing.TB, id string) string {
 	tb.Helper()
 	for _, d := range k.drivers {
 		if s, _ := d.pool.find(id); s != nil {
-			return s.browser
+			return s.profile.Path
 		}
 	}
 	tb.Fatalf("no session %s", id)
-	return nil
+	return ""
 }
 
 // pageOf returns the page member of a result.
@@ -276,15 +232,7 @@ func pageOf(tb testing.TB, result map[string]any) map[string]any {
 	tb.Helper()
 	p, ok := result["page"].(map[string]any)
 	if !ok {
-		tb.Fatalf("no page in %v", slicesOf(result))
+		tb.Fatalf("no page in %v", slices.Collect(maps.Keys(result)))
 	}
 	return p
-}
-
-func slicesOf(m map[string]any) []string {
-	var keys []string
-	for key := range maps.Keys(m) {
-		keys = append(keys, key)
-	}
-	return keys
 }

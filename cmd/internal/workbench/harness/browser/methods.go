@@ -28,8 +28,7 @@ func (d *driver) methods() []domain.Method {
 			Codes: []candor.Code{k.launch, common.LimitExceeded, common.NotInstalled},
 		}, {
 			Name: k.prefix + "/navigate", About: "Open an http or https address and wait until the page has loaded. Returns its address, title and HTTP status.",
-			Input: `{` + sessionSchema + `, "url": {"type": "string", "description": "An http or https address, at most 2048 characters"},
-				"waitUntil": {"enum": ["load", "domcontentloaded", "commit"], "description": "What to wait for, load by default"}, ` + timeoutSchema + `}`,
+			Input:    `{` + sessionSchema + `, "url": {"type": "string", "description": "An http or https address, at most 2048 characters"}, ` + timeoutSchema + `}`,
 			Required: []string{"session", "url"}, OpenWorld: true, Codes: withSession, Run: domain.Bind(d.navigate),
 		}, {
 			Name: k.prefix + "/select", About: "Return the text and attributes of the elements that match a CSS selector.",
@@ -52,16 +51,9 @@ func (d *driver) methods() []domain.Method {
 				timeoutSchema + `}`,
 			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.content),
 		}, {
-			Name: k.prefix + "/screenshot", About: "Return an image of the visible part of the page, in base64.",
-			Input:    `{` + sessionSchema + `, "format": {"enum": ["png", "jpeg"], "description": "png by default"}, ` + timeoutSchema + `}`,
-			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.screenshot),
-		}, {
 			Name: k.prefix + "/close", About: "Close a session and its browser.",
 			Input: `{` + sessionSchema + `}`, Required: []string{"session"}, Run: domain.Bind(d.close),
 			Codes: []candor.Code{common.SessionNotFound, common.InputTooLarge},
-		}, {
-			Name: k.prefix + "/sessions", About: "List the open sessions of this domain.",
-			Input: `{}`, ReadOnly: true, Idempotent: true, Run: domain.Bind(d.sessions),
 		},
 	}
 }

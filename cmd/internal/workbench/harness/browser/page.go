@@ -1,10 +1,11 @@
 package browser
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/codes/common"
@@ -29,7 +31,6 @@ const (
 	maxContent     = 200_000 // characters
 	maxAddress     = 2048
 	maxTitle       = 500
-	maxImage       = 4 << 20
 
 	pollInterval = 100 * time.Millisecond
 	// clickSettle is how long a click may take to start a navigation.
@@ -58,48 +59,79 @@ type pageResult struct {
 // navigateInput holds the parameters of navigate.
 type navigateInput struct {
 	stepInput
-	URL       string `json:"url"`
-	WaitUntil string `json:"waitUntil"`
+	URL string `json:"url"`
 }
-
-// navigateStep is the name of the step that replaces the page.
-const navigateStep = "navigate"
-
-// milestones are the events of a document that navigate can wait for.
-var milestones = map[string]string{"": "load", "load": "load", "domcontentloaded": "DOMContentLoaded", "commit": "commit"}
 
 func (d *driver) navigate(ctx context.Context, in navigateInput) (pageResult, error) {
 	address, err := checkURL(in.URL)
 	if err != nil {
 		return pageResult{}, err
 	}
-	milestone, ok := milestones[in.WaitUntil]
-	if !ok {
-		return pageResult{}, domain.Fail(common.InvalidParams, "waitUntil: not load, domcontentloaded or commit", nil)
-	}
-	return use(ctx, d, in.stepInput, navigateStep, func(ctx context.Context, s *session) (pageResult, error) {
-		t := s.current()
-		ctx, cancel := meter(ctx, s)
-		defer cancel()
-		t.update(func(s *tabState) { s.request, s.requested, s.failed = "", "", "" })
-		result, err := cdp.Call(ctx, t.endpoint, page.Navigate, page.NavigateParams{URL: address})
-		if isInvalidURL(err) {
-			return pageResult{}, domain.Fail(common.InvalidParams, "url: the host is not valid", err)
-		}
-		if err != nil {
+	return use(ctx, d, in.stepInput, "navigate", func(ctx context.Context, s *session) (pageResult, error) {
+		if err := navigate(ctx, s, address); err != nil {
 			return pageResult{}, err
 		}
-		if state, _ := t.snapshot(); result.ErrorText != "" {
-			if state.requested != "" {
-				address = state.requested
-			}
-			return pageResult{}, navFailure(s.proxy, address, result.ErrorText)
-		}
-		if err := settle(ctx, s, t, result.LoaderID, milestone); err != nil {
-			return pageResult{}, err
-		}
-		return describe(ctx, s, t, 0)
+		return describe(ctx, s, 0)
 	})
+}
+
+// navigate opens an address and waits until its document, or one that has replaced it, has loaded.
+func navigate(ctx context.Context, s *session, address string) error {
+	s.leaving.Store(true)
+	s.proxy.asked.Store(true)
+	ctx, cancel := context.WithCancel(ctx) // ends the subscriptions
+	defer cancel()
+	events, main := chromedp.Events(ctx, page.LifecycleEvent), mainFrame(ctx)
+	refused := until(chromedp.Events(ctx, page.FrameRequestedNavigation), func(e page.EventFrameRequestedNavigation) bool {
+		return e.FrameID == main && !mayShow(e.URL) && !strings.HasPrefix(e.URL, "javascript:")
+	})
+	result, err := chromedp.Call(ctx, page.Navigate, page.NavigateParams{URL: address})
+	switch {
+	case isInvalidURL(err):
+		return domain.Fail(common.InvalidParams, "url: the host is not valid", err)
+	case err != nil:
+		return err
+	case result.ErrorText != "":
+		return s.navFailed(ctx, address, result.ErrorText)
+	case result.LoaderID == "": // within the same document
+		return nil
+	}
+	reached := until(events, func(e page.EventLifecycleEvent) bool {
+		if e.LoaderID == result.LoaderID {
+			s.leaving.Store(false)
+		}
+		return !s.leaving.Load() && e.FrameID == main && e.Name == "load"
+	})
+	select {
+	case <-reached:
+	case <-refused: // such a page may never finish loading
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// mainFrame returns the id of the main frame of a tab, which is the id of the tab.
+func mainFrame(ctx context.Context) cdp.FrameID {
+	return cdp.FrameID(chromedp.FromContext(ctx).Target.TargetID)
+}
+
+// until returns a channel that is closed when an event matches. Without one, the subscription ends with its context.
+func until[E any](events iter.Seq2[E, error], match func(E) bool) <-chan struct{} {
+	found := make(chan struct{})
+	go func() {
+		for e, err := range events {
+			if err == nil && match(e) {
+				close(found)
+				return
+			}
+		}
+	}()
+	return found
+}
+
+// mayShow reports whether a tab may show a URL. Chromium itself blocks local files and its own pages.
+func mayShow(address string) bool {
+	return address == "" || address == "about:blank" || strings.HasPrefix(address, "http:") || strings.HasPrefix(address, "https:")
 }
 
 // isInvalidURL reports whether err is Chromium's refusal of a URL that it cannot parse. Chromium allows fewer hosts
@@ -109,57 +141,22 @@ func isInvalidURL(err error) bool {
 	return errors.As(err, &e) && strings.Contains(e.Message, "invalid URL")
 }
 
-// meter resets the traffic of the session. The context ends with errTraffic when it is used up.
-func meter(ctx context.Context, s *session) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	spent := s.proxy.reset(s.config.MaxTraffic)
-	go func() {
-		select {
-		case <-spent:
-			cancel(errTraffic)
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
-}
-
-// settle waits until the document of a navigation, or one that has replaced it, has reached a milestone.
-func settle(ctx context.Context, s *session, t *tab, loader cdp.LoaderID, milestone string) error {
-	state, err := t.wait(ctx, func(state *tabState) bool {
-		first := loader
-		if first == "" { // within the same document
-			first = state.loader
-		}
-		done := state.reached(first, milestone) || state.stopped // a page that is prevented from navigating stops without the milestone
-		return state.knows(first) && (done || state.unreachable != "" && state.failed != "")
-	})
-	if err != nil {
-		return err
-	}
-	if state.unreachable != "" {
-		return navFailure(s.proxy, state.unreachable, state.failed)
-	}
-	return nil
-}
-
 // describe returns the current document of the tab.
-func describe(ctx context.Context, s *session, t *tab, maxText int) (pageResult, error) {
+func describe(ctx context.Context, s *session, maxText int) (pageResult, error) {
 	found, err := evaluate[struct {
-		Title string `json:"title"`
-		Text  string `json:"text"`
-		Cut   bool   `json:"cut"`
-	}](ctx, t, contentScript, maxText)
-	if failure := t.check(ctx, s.proxy); failure != nil && !errors.Is(err, errGone) { // the page may have navigated meanwhile
-		return pageResult{}, failure
-	}
-	if err != nil {
+		Title   string `json:"title"`
+		Text    string `json:"text"`
+		Cut     bool   `json:"cut"`
+		Loading bool   `json:"loading"`
+		Status  int64  `json:"status"`
+	}](ctx, contentScript, maxText)
+	frame, failure := s.shown(ctx) // after the text: the page may have navigated meanwhile
+	if err = cmp.Or(failure, err); err != nil {
 		return pageResult{}, err
 	}
-	state, _ := t.snapshot()
-	text := clean(found.Text, maxText*4)
 	return pageResult{
-		Status: state.status, Loading: state.loading, Truncated: found.Cut && maxText > 0, Notice: notice,
-		Page: document{URL: clean(state.url, maxAddress), Title: clean(found.Title, maxTitle), Text: text},
+		Status: found.Status, Loading: found.Loading, Truncated: found.Cut && maxText > 0, Notice: notice,
+		Page: document{clean(frame.URL+frame.URLFragment, maxAddress), clean(found.Title, maxTitle), clean(found.Text, maxText*4)},
 	}, nil
 }
 
@@ -175,7 +172,7 @@ func (d *driver) content(ctx context.Context, in contentInput) (pageResult, erro
 		most = min(in.MaxChars, maxContent)
 	}
 	return use(ctx, d, in.stepInput, "content", func(ctx context.Context, s *session) (pageResult, error) {
-		return describe(ctx, s, s.current(), most)
+		return describe(ctx, s, most)
 	})
 }
 
@@ -222,14 +219,14 @@ func (d *driver) selectElements(ctx context.Context, in selectInput) (selection,
 			Invalid  bool      `json:"invalid"`
 			Count    int       `json:"count"`
 			Elements []element `json:"elements"`
-		}](ctx, s.current(), selectScript, in.Selector, names, limit, maxElementText, maxAttribute)
+		}](ctx, selectScript, in.Selector, names, limit, maxElementText, maxAttribute)
 		if err != nil {
 			return selection{}, err
 		}
 		if found.Invalid {
 			return selection{}, errInvalidSelector
 		}
-		if err := s.current().check(ctx, s.proxy); err != nil {
+		if _, err := s.shown(ctx); err != nil {
 			return selection{}, err
 		}
 		result := selection{Count: found.Count, Notice: notice}
@@ -259,41 +256,6 @@ func bounded(elements []element) []element {
 	return all
 }
 
-// imageInput holds the parameters of screenshot.
-type imageInput struct {
-	stepInput
-	Format string `json:"format"`
-}
-
-// image is the result of screenshot.
-type image struct {
-	MediaType string `json:"mediaType"`
-	Data      string `json:"data"` // base64
-}
-
-func (d *driver) screenshot(ctx context.Context, in imageInput) (image, error) {
-	params := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng}
-	if in.Format == "jpeg" {
-		quality := int64(70)
-		params = page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatJpeg, Quality: &quality}
-	} else if in.Format != "" && in.Format != "png" {
-		return image{}, domain.Fail(common.InvalidParams, "format: not png or jpeg", nil)
-	}
-	return use(ctx, d, in.stepInput, "screenshot", func(ctx context.Context, s *session) (image, error) {
-		if err := s.current().check(ctx, s.proxy); err != nil {
-			return image{}, err
-		}
-		taken, err := cdp.Call(ctx, s.current().endpoint, page.CaptureScreenshot, params)
-		if err != nil {
-			return image{}, err
-		}
-		if len(taken.Data) > maxImage {
-			return image{}, domain.Fail(common.LimitExceeded, fmt.Sprintf("the image has more than %d bytes; ask for jpeg", maxImage), nil)
-		}
-		return image{"image/" + params.Format.String(), base64.StdEncoding.EncodeToString(taken.Data)}, nil
-	})
-}
-
 // pointed is the result of the scripts that look for an element.
 type pointed struct {
 	Invalid bool    `json:"invalid"`
@@ -303,22 +265,20 @@ type pointed struct {
 }
 
 // waitFor calls a script until it has found its element.
-func waitFor(ctx context.Context, s *session, t *tab, script string, args ...any) (pointed, error) {
+func waitFor(ctx context.Context, s *session, script string, args ...any) (pointed, error) {
 	for {
-		p, err := evaluate[pointed](ctx, t, script, args...)
+		p, err := evaluate[pointed](ctx, script, args...)
 		switch {
 		case err != nil:
 			return p, err
 		case p.Invalid:
 			return p, errInvalidSelector
 		}
-		if err := t.check(ctx, s.proxy); err != nil || p.Found {
+		if _, err := s.shown(ctx); err != nil || p.Found {
 			return p, err
 		}
-		select {
-		case <-time.After(pollInterval):
-		case <-ctx.Done():
-			return p, context.Cause(ctx)
+		if !pause(ctx) {
+			return p, ctx.Err()
 		}
 	}
 }
@@ -334,40 +294,45 @@ func (d *driver) click(ctx context.Context, in clickInput) (pageResult, error) {
 		return pageResult{}, err
 	}
 	return use(ctx, d, in.stepInput, "click", func(ctx context.Context, s *session) (pageResult, error) {
-		t := s.current()
-		p, err := waitFor(ctx, s, t, pointScript, in.Selector)
+		p, err := waitFor(ctx, s, pointScript, in.Selector)
 		if err != nil {
 			return pageResult{}, err
 		}
-		ctx, cancel := meter(ctx, s)
+		ctx, cancel := context.WithCancel(ctx) // ends the subscription
 		defer cancel()
-		for _, step := range []input.DispatchMouseEventType{
-			input.DispatchMouseEventTypeMouseMoved, input.DispatchMouseEventTypeMousePressed, input.DispatchMouseEventTypeMouseReleased,
-		} {
-			event := input.DispatchMouseEventParams{Type: step, X: p.X, Y: p.Y}
-			if step != input.DispatchMouseEventTypeMouseMoved {
-				event.Button, event.ClickCount = input.MouseButtonLeft, 1
-			}
-			if err := run(ctx, t.endpoint, input.DispatchMouseEvent, event); err != nil {
-				return pageResult{}, err
-			}
+		main := mainFrame(ctx)
+		started := until(chromedp.Events(ctx, page.FrameStartedLoading), func(e page.EventFrameStartedLoading) bool { return e.FrameID == main })
+		if err := chromedp.Do(ctx, chromedp.MouseClickXY(p.X, p.Y)); err != nil {
+			return pageResult{}, err
 		}
-		return afterAction(ctx, s, t)
+		return afterAction(ctx, s, started)
 	})
 }
 
 // afterAction waits for the navigation that an action may have started.
-func afterAction(ctx context.Context, s *session, t *tab) (pageResult, error) {
-	moment, cancel := context.WithTimeout(ctx, clickSettle)
-	defer cancel()
-	if _, err := t.wait(moment, func(state *tabState) bool { return state.loading }); err == nil {
-		if _, err := t.wait(ctx, func(state *tabState) bool { return !state.loading }); err != nil {
-			return pageResult{}, err
-		}
-	} else if ctx.Err() != nil || moment.Err() == nil {
-		return pageResult{}, err
+func afterAction(ctx context.Context, s *session, started <-chan struct{}) (pageResult, error) {
+	select {
+	case <-time.After(clickSettle):
+		return describe(ctx, s, 0)
+	case <-started:
 	}
-	return describe(ctx, s, t, 0)
+	for {
+		result, err := describe(ctx, s, 0)
+		var nav *navError
+		if err == nil && !result.Loading || errors.As(err, &nav) || !pause(ctx) { // other errors come from the page that is left
+			return result, err
+		}
+	}
+}
+
+// pause waits until the page is looked at again, and reports whether ctx has not ended.
+func pause(ctx context.Context) bool {
+	select {
+	case <-time.After(pollInterval):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // typeInput holds the parameters of type.
@@ -385,13 +350,12 @@ func (d *driver) typeText(ctx context.Context, in typeInput) (pageResult, error)
 		return pageResult{}, domain.Fail(common.InputTooLarge, fmt.Sprintf("text: %d characters, more than %d", len(in.Text), maxTyped), nil)
 	}
 	return use(ctx, d, in.stepInput, "type", func(ctx context.Context, s *session) (pageResult, error) {
-		t := s.current()
-		if _, err := waitFor(ctx, s, t, focusScript, in.Selector, in.Replace); err != nil {
+		if _, err := waitFor(ctx, s, focusScript, in.Selector, in.Replace); err != nil {
 			return pageResult{}, err
 		}
-		if err := run(ctx, t.endpoint, input.InsertText, input.InsertTextParams{Text: in.Text}); err != nil {
+		if _, err := chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: in.Text}); err != nil {
 			return pageResult{}, err
 		}
-		return describe(ctx, s, t, 0)
+		return describe(ctx, s, 0)
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
+	"github.com/candor-mcp/candor/cmd/internal/scratch"
 )
 
 // maxEnded is the number of ended sessions that are remembered.
@@ -27,16 +27,12 @@ type pool struct {
 	sweep  sync.Once     // removes leftover profiles
 
 	mu       sync.Mutex
-	sessions map[string]*session
-	ended    []endedSession // oldest first
+	sessions []*session // oldest first, with the last ones that have ended
 	shut     bool
 }
 
-// endedSession is a session that has ended, and the reason.
-type endedSession struct{ id, reason string }
-
 func newPool(c Config, prefix string) *pool {
-	return &pool{config: c, prefix: prefix, slots: make(chan struct{}, c.MaxSessions), sessions: map[string]*session{}}
+	return &pool{config: c, prefix: prefix, slots: make(chan struct{}, c.MaxSessions)}
 }
 
 // launch opens a session.
@@ -59,16 +55,17 @@ func (p *pool) launch(ctx context.Context) (*session, error) {
 		<-p.slots
 		return nil, err
 	}
-	p.mu.Lock()
-	shut := p.shut
-	if !shut {
-		p.sessions[s.id] = s
-	}
-	p.mu.Unlock()
 	go p.keep(s)
-	if shut {
-		s.end("the server is closing")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shut {
+		go s.end("the server is closing")
 		return nil, errGone
+	}
+	p.sessions = append(p.sessions, s)
+	ended := slices.DeleteFunc(slices.Clone(p.sessions), func(s *session) bool { return s.over() == "" })
+	if extra := len(ended) - maxEnded; extra > 0 {
+		p.sessions = slices.DeleteFunc(p.sessions, func(s *session) bool { return slices.Contains(ended[:extra], s) })
 	}
 	return s, nil
 }
@@ -77,75 +74,42 @@ func (p *pool) launch(ctx context.Context) (*session, error) {
 func (p *pool) keep(s *session) {
 	timer := time.NewTimer(p.config.Idle)
 	defer timer.Stop()
-	for waiting := true; waiting; {
+	for {
 		select {
-		case <-s.browser.process.Done():
-			s.end(s.died())
-			waiting = false
-		case <-s.closed:
-			waiting = false
+		case <-s.browser.Done():
+			s.end(diedText)
+			<-p.slots
+			return
 		case <-timer.C:
-			if idle := s.idle(); idle < p.config.Idle || len(s.turn) > 0 {
-				timer.Reset(max(p.config.Idle-idle, time.Second))
-				continue
+			idle := s.idle()
+			if idle >= p.config.Idle && len(s.turn) == 0 {
+				go s.end("it was idle for too long")
 			}
-			s.end("it was idle for too long")
-			waiting = false
+			timer.Reset(max(p.config.Idle-idle, time.Second))
 		}
 	}
-	p.mu.Lock()
-	delete(p.sessions, s.id)
-	if p.ended = append(p.ended, endedSession{s.id, s.over()}); len(p.ended) > maxEnded {
-		p.ended = slices.Delete(p.ended, 0, len(p.ended)-maxEnded)
-	}
-	p.mu.Unlock()
-	<-p.slots
 }
 
 // find returns a session, or the reason why there is none with this id.
 func (p *pool) find(id string) (s *session, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if s := p.sessions[id]; s != nil {
-		if reason := s.over(); reason != "" { // it is being closed
-			return nil, reason
-		}
-		select {
-		case <-s.browser.process.Done(): // it is about to be removed
-			return nil, s.died()
-		default:
-			return s, ""
-		}
-	}
-	for _, e := range p.ended {
-		if e.id == id {
-			return nil, e.reason
+	for _, s := range p.sessions {
+		if s.id == id {
+			return s, s.over()
 		}
 	}
 	return nil, ""
-}
-
-// list returns the open sessions, oldest first.
-func (p *pool) list() []*session {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := make([]*session, 0, len(p.sessions))
-	for _, s := range p.sessions {
-		if s.usable() {
-			all = append(all, s)
-		}
-	}
-	slices.SortFunc(all, func(a, b *session) int { return a.launched.Compare(b.launched) })
-	return all
 }
 
 // close ends all sessions.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.shut = true
+	sessions := p.sessions
 	p.mu.Unlock()
 	var wait sync.WaitGroup
-	for _, s := range p.list() {
+	for _, s := range sessions {
 		wait.Go(func() { s.end("the server is closing") })
 	}
 	wait.Wait()

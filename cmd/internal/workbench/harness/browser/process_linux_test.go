@@ -10,21 +10,22 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
+	"github.com/candor-mcp/candor/cmd/internal/scratch"
 	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 // launchAndWait launches a session, prints its profile and waits to be killed.
 func launchAndWait() {
-	path, _ := os.Executable()
 	chromium, err := find("")
 	if err == nil {
 		var s *session
-		if s, err = open(context.Background(), "x", Config{Guard: []string{path, "guard"}}.withDefaults(), chromium); err == nil {
-			fmt.Println(s.browser.profile)
+		if s, err = open(context.Background(), "x", Config{}.withDefaults(), chromium); err == nil {
+			fmt.Println(s.profile.Path)
 			_, _ = io.Copy(io.Discard, os.Stdin)
 			return
 		}
@@ -32,7 +33,7 @@ func launchAndWait() {
 	fmt.Println("error", err)
 }
 
-// using returns the processes whose command line contains a text.
+// using returns the processes with a text in their command line.
 func using(text string) (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
@@ -45,20 +46,26 @@ func using(text string) (pids []int) {
 	return pids
 }
 
+// killChromium kills the browser with a profile.
+func killChromium(profile string) {
+	for _, pid := range using(profile) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.Contains(string(line), "remote-debugging-pipe") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
 // gone waits until no command line contains a text.
 func gone(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); len(using(text)) > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("processes are left: %v", using(text))
-		}
-	}
+	wait.Until(t, "the end of the processes", func() bool { return len(using(text)) == 0 })
 }
 
 func TestKilledProgramLeavesNoBrowser(t *testing.T) {
 	t.Parallel()
 	needChromium(t)
-	cmd := exec.Command(self(t)[0], "launch")
+	cmd := exec.Command(os.Args[0], "launch")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -77,15 +84,11 @@ func TestKilledProgramLeavesNoBrowser(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	gone(t, profile)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // the guard holds the lock until it exits
+	wait.Until(t, "the removal of the profile", func() bool { // the guard holds the lock until it exits
 		scratch.Sweep(profileRoot(), profilePrefix)
-		if _, err := os.Stat(profile); os.IsNotExist(err) {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("the profile is left")
-		}
-	}
+		_, err := os.Stat(profile)
+		return os.IsNotExist(err)
+	})
 }
 
 func TestIdleSessionsExpire(t *testing.T) {
@@ -93,7 +96,7 @@ func TestIdleSessionsExpire(t *testing.T) {
 	k := newKit(t, Config{MaxSessions: 1, Idle: time.Second})
 	defer k.close()
 	session := k.launch(t, "pt")
-	gone(t, k.chromium(t, session).profile)
+	gone(t, k.profile(t, session))
 	_, details := k.fails(t, common.SessionNotFound, "pt/content", args{"session": session})
 	if details != `"the session is over: it was idle for too long"` {
 		t.Error(details)

@@ -2,17 +2,11 @@ package browser
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"io"
-	"log"
-	"maps"
 	"net"
-	"net/http"
-	"net/http/httputil"
-	"slices"
+	"net/netip"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,59 +16,40 @@ import (
 
 // Limits of a proxy.
 const (
-	maxProxyConns   = 256
-	maxProxyHeader  = 256 << 10
-	proxyIdle       = 2 * time.Minute
+	socksTimeout    = 30 * time.Second // for the request of a connection
 	maxProxyResults = 256
-	proxyUser       = "candor"
-	// signInHost is answered by the proxy itself. Chromium requests it first, so that it learns the password while a
-	// client controls it.
-	signInHost = "sign-in.proxy.invalid"
 )
 
-// errTraffic is the error for transfers beyond the limit, and for the call that caused them.
-var errTraffic = errors.New("too much traffic")
-
-// proxy is a forward proxy on loopback for one Chromium. It connects to the addresses that its dialer allows, and
-// requires a password, so that other processes of the machine cannot use it.
+// proxy is a SOCKS5 proxy on loopback for one Chromium. It connects to the addresses that its dialer allows, but to none
+// before the first page: until then only the browser itself asks.
 type proxy struct {
-	dialer    *netpolicy.Dialer
-	transport *http.Transport
-	forwarder *httputil.ReverseProxy
-	server    *http.Server
-	listener  net.Listener
-	secret    string
-	ctx       context.Context // ends with the proxy
-	stop      context.CancelFunc
-	slots     chan struct{}
-	traffic   atomic.Int64 // bytes that may still be received
+	dialer   *netpolicy.Dialer
+	listener net.Listener
+	ctx      context.Context // ends with the proxy
+	stop     context.CancelFunc
+	asked    atomic.Bool // a page was asked for
 
 	mu       sync.Mutex
-	failures map[string]error // by host:port, since the last reset
-	spent    chan struct{}    // closed when a transfer was stopped because of the traffic limit
+	failures map[string]error // of the last connection, by host:port
 }
 
 // newProxy starts a proxy.
 func newProxy(dialer *netpolicy.Dialer) (*proxy, error) {
-	var listening net.ListenConfig
-	listener, err := listening.Listen(context.Background(), "tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{
-		dialer: dialer, listener: listener, secret: rand.Text(), slots: make(chan struct{}, maxProxyConns), failures: map[string]error{},
-	}
+	p := &proxy{dialer: dialer, listener: listener, failures: map[string]error{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.transport = &http.Transport{
-		DialContext: dialer.DialContext, DisableCompression: true, MaxConnsPerHost: 16, MaxIdleConns: 32, IdleConnTimeout: 30 * time.Second,
-		ResponseHeaderTimeout: proxyIdle, MaxResponseHeaderBytes: maxProxyHeader,
-	}
-	p.server = &http.Server{
-		Handler: p, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: proxyIdle, MaxHeaderBytes: maxProxyHeader,
-		ErrorLog: log.New(io.Discard, "", 0), // errors contain text of pages
-	}
-	p.forwarder = p.newForwarder()
-	go func() { _ = p.server.Serve(listener) }()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go p.serve(conn)
+		}
+	}()
 	return p, nil
 }
 
@@ -84,178 +59,110 @@ func (p *proxy) address() string { return p.listener.Addr().String() }
 // close ends the proxy and all its connections.
 func (p *proxy) close() {
 	p.stop()
-	_ = p.server.Close()
-	p.transport.CloseIdleConnections()
-}
-
-// reset clears the failures and sets the traffic limit. The returned channel is closed when the limit is reached.
-func (p *proxy) reset(traffic int64) (spent <-chan struct{}) {
-	p.traffic.Store(traffic)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	clear(p.failures)
-	p.spent = make(chan struct{})
-	return p.spent
+	_ = p.listener.Close()
 }
 
 // failure returns why the last connection to host:port failed, or nil.
 func (p *proxy) failure(hostport string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.failures[hostport]
+	return p.failures[canonical(hostport)]
 }
 
-// overspent reports whether a transfer was stopped because of the traffic limit.
-func (p *proxy) overspent() bool { return p.traffic.Load() < 0 }
+// canonical returns host:port with an IPv4 address in place of an IPv6 address that stands for it.
+func canonical(hostport string) string {
+	if a, err := netip.ParseAddrPort(hostport); err == nil {
+		return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()).String()
+	}
+	return hostport
+}
 
-// spend marks the traffic as used up.
-func (p *proxy) spend() {
+// note records the result of a connection for failure.
+func (p *proxy) note(hostport string, err error) {
+	hostport = canonical(hostport)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.spent:
-	default:
-		close(p.spent)
-	}
-}
-
-// note records the error of a connection for failure, unless Chromium has cancelled the request.
-func (p *proxy) note(ctx context.Context, hostport string, err error) {
-	if ctx.Err() != nil {
+	if err == nil {
+		delete(p.failures, hostport)
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if len(p.failures) >= maxProxyResults {
-		for _, key := range slices.Collect(maps.Keys(p.failures))[:maxProxyResults/2] {
-			delete(p.failures, key)
-		}
+		clear(p.failures)
 	}
 	p.failures[hostport] = err
 }
 
-// ServeHTTP forwards a request, or opens a tunnel.
-func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !p.authorized(r) {
-		w.Header().Set("Proxy-Authenticate", `Basic realm="candor"`)
-		w.WriteHeader(http.StatusProxyAuthRequired)
-		return
-	}
-	select {
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
-	default:
-		drop(w)
-		return
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(p.ctx, cancel)()
-	switch {
-	case r.Method == http.MethodConnect:
-		p.tunnel(ctx, w, r)
-	case r.URL.Scheme != "http" || r.URL.Host == "":
-		w.WriteHeader(http.StatusBadRequest)
-	case r.URL.Host == signInHost:
-		w.Header().Set("Content-Type", "text/html")
-	default:
-		p.forwarder.ServeHTTP(w, r.WithContext(ctx))
-	}
-}
+// SOCKS5 replies, see RFC 1928.
+var (
+	socksNoAuth    = []byte{5, 0}
+	socksConnected = []byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0}
+	socksFailed    = []byte{5, 1, 0, 1, 0, 0, 0, 0, 0, 0}
+)
 
-func (p *proxy) authorized(r *http.Request) bool {
-	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(proxyUser+":"+p.secret))
-	return subtle.ConstantTimeCompare([]byte(r.Header.Get("Proxy-Authorization")), []byte(want)) == 1
-}
-
-// drop closes the connection of a request without a response. Chromium would show a response as the page.
-func drop(w http.ResponseWriter) {
-	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-		_ = conn.Close()
-	}
-}
-
-// tunnel connects the client with the requested host.
-func (p *proxy) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	up, err := p.dialer.DialContext(ctx, "tcp", r.Host)
+// serve connects the client with the host that it requests.
+func (p *proxy) serve(down net.Conn) {
+	defer func() { _ = down.Close() }()
+	defer context.AfterFunc(p.ctx, func() { _ = down.Close() })()
+	_ = down.SetDeadline(time.Now().Add(socksTimeout))
+	address, err := socksRequest(down)
 	if err != nil {
-		p.note(ctx, r.Host, err)
-		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	var up net.Conn
+	if err = errNoPage; p.asked.Load() {
+		up, err = p.dialer.DialContext(p.ctx, "tcp", address)
+	}
+	p.note(address, err)
+	if err != nil {
+		_, _ = down.Write(socksFailed)
 		return
 	}
 	defer func() { _ = up.Close() }()
-	down, buffered, err := http.NewResponseController(w).Hijack()
-	if err != nil {
+	_ = down.SetDeadline(time.Time{})
+	if _, err := down.Write(socksConnected); err != nil {
 		return
 	}
-	defer func() { _ = down.Close() }()
-	defer context.AfterFunc(p.ctx, func() { _, _ = up.Close(), down.Close() })()
-	if _, err := io.WriteString(down, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
-		return
-	}
-	ended := make(chan struct{})
 	go func() {
-		defer close(ended)
-		copyIdle(up, io.MultiReader(io.LimitReader(buffered, int64(buffered.Reader.Buffered())), down), down)
+		_, _ = io.Copy(up, down)
 		_ = up.Close()
 	}()
-	copyIdle(down, &meteredBody{up, p}, up)
-	_ = down.Close()
-	<-ended
+	_, _ = io.Copy(down, up)
 }
 
-// copyIdle copies until an error occurs, or until conn has been idle too long.
-func copyIdle(to io.Writer, from io.Reader, conn net.Conn) {
-	buffer := make([]byte, 32<<10)
-	for {
-		_ = conn.SetReadDeadline(time.Now().Add(proxyIdle))
-		n, err := from.Read(buffer)
-		if n > 0 {
-			if _, err := to.Write(buffer[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
+// errNoPage is the error of a connection before the first page.
+var errNoPage = errors.New("no page was asked for")
+
+var errSocks = errors.New("not a SOCKS5 request to connect")
+
+// socksRequest reads a request and returns its host:port.
+func socksRequest(conn net.Conn) (string, error) {
+	var b [256]byte
+	if _, err := io.ReadFull(conn, b[:2]); err != nil || b[0] != 5 {
+		return "", errSocks
 	}
-}
-
-// newForwarder returns a handler that forwards plain HTTP requests and their responses.
-func (p *proxy) newForwarder() *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
-		Transport:     p.transport,
-		ErrorLog:      p.server.ErrorLog,
-		FlushInterval: -1, // the browser sees a slow page as it arrives
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // also one that Go cannot parse
-			r.Out.Host = r.In.URL.Host
-		},
-		ModifyResponse: func(r *http.Response) error {
-			if r.StatusCode == http.StatusProxyAuthRequired || r.StatusCode == http.StatusSwitchingProtocols {
-				return errors.New("unexpected status")
-			}
-			r.Body = &meteredBody{r.Body, p}
-			return nil
-		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			p.note(r.Context(), netpolicy.HostPort(r.URL), err)
-			drop(w)
-		},
+	if _, err := io.ReadFull(conn, b[:b[1]]); err != nil {
+		return "", err
 	}
-}
-
-// meteredBody counts the bytes read against the traffic of a proxy.
-type meteredBody struct {
-	io.ReadCloser
-	proxy *proxy
-}
-
-func (m *meteredBody) Read(b []byte) (int, error) {
-	n, err := m.ReadCloser.Read(b)
-	if m.proxy.traffic.Add(-int64(n)) < 0 {
-		m.proxy.spend()
-		return 0, errTraffic
+	if _, err := conn.Write(socksNoAuth); err != nil {
+		return "", err
 	}
-	return n, err
+	if _, err := io.ReadFull(conn, b[:5]); err != nil || b[0] != 5 || b[1] != 1 { // version and command
+		return "", errSocks
+	}
+	kind, first := b[3], b[4] // the first byte of the host or its length
+	n := map[byte]int{1: net.IPv4len, 3: int(first) + 1, 4: net.IPv6len}[kind]
+	if n == 0 {
+		return "", errSocks
+	}
+	rest := make([]byte, n-1+2) // and the port
+	if _, err := io.ReadFull(conn, rest); err != nil {
+		return "", err
+	}
+	end := len(rest) - 2
+	host := string(rest[:end])
+	if kind != 3 {
+		ip, _ := netip.AddrFromSlice(append([]byte{first}, rest[:end]...))
+		host = ip.String()
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(rest[end])<<8|int(rest[end+1]))), nil
 }

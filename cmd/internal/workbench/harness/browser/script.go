@@ -2,10 +2,7 @@ package browser
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -35,11 +32,13 @@ for (let i = 0; i < found.length && i < limit; i++) {
 return {count: found.length, elements};
 }`
 
-// contentScript returns the visible text of the document.
+// contentScript returns the visible text of the document, the status of its response, and whether it is loading.
 const contentScript = `function(maxText) {` + scriptHelpers + `
 const body = getter(Document, "body").call(document) || getter(Document, "documentElement").call(document);
 const text = body ? textOf(body) || "" : "";
-return {title: getter(Document, "title").call(document).slice(0, 1000), text: text.slice(0, maxText), cut: text.length > maxText};
+return {title: getter(Document, "title").call(document).slice(0, 1000), text: text.slice(0, maxText), cut: text.length > maxText,
+	loading: getter(Document, "readyState").call(document) !== "complete",
+	status: (performance.getEntriesByType("navigation")[0] || {}).responseStatus || 0};
 }`
 
 // pointScript scrolls to the first element that matches a selector and returns its centre, if it has one.
@@ -66,29 +65,13 @@ return {found: true};
 }`
 
 // evaluate calls a function in the document of a tab.
-func evaluate[R any](ctx context.Context, t *tab, function string, args ...any) (R, error) {
-	var result R
-	world, err := cdp.Call(ctx, t.endpoint, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: t.frame(), WorldName: "candor"})
+func evaluate[R any](ctx context.Context, function string, args ...any) (R, error) {
+	world, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: mainFrame(ctx), WorldName: "candor"})
 	if err != nil {
-		return result, err
+		var none R
+		return none, err
 	}
-	yes := true
-	params := runtime.CallFunctionOnParams{
-		FunctionDeclaration: function, ExecutionContextID: world.ExecutionContextID, ReturnByValue: &yes, Silent: &yes,
-	}
-	for _, a := range args {
-		encoded, err := jsonv2.Marshal(a)
-		if err != nil {
-			return result, fmt.Errorf("encoding an argument: %w", err)
-		}
-		params.Arguments = append(params.Arguments, &runtime.CallArgument{Value: encoded})
-	}
-	called, err := cdp.Call(ctx, t.endpoint, runtime.CallFunctionOn, params)
-	switch {
-	case err != nil:
-		return result, err
-	case called.ExceptionDetails != nil || called.Result == nil:
-		return result, fmt.Errorf("a script failed: %+v", called.ExceptionDetails)
-	}
-	return result, jsonv2.Unmarshal(called.Result.Value, &result, chromedp.DefaultUnmarshalOptions)
+	return chromedp.Run(ctx, chromedp.CallFunctionOn[R](function, func(p *runtime.CallFunctionOnParams) {
+		p.ExecutionContextID = world.ExecutionContextID
+	}, args...))
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
+	"github.com/candor-mcp/candor/internal/jsontext"
 )
 
 // decode decodes parameters into a struct. JSON has several spellings of a whole number, such as 100, 1e2 and 100.0,
@@ -21,7 +21,7 @@ func decode(params []byte, into any) error {
 	}
 	changed := false
 	for name, value := range members {
-		if n, ok := jsonvalue.Int(json.Number(value)); ok {
+		if n, ok := jsontext.Int(json.Number(value)); ok {
 			members[name], changed = strconv.AppendInt(nil, n, 10), true
 		}
 	}

@@ -6,12 +6,14 @@ package domain
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // Domain is a group of methods. All of its functions may be called concurrently.
@@ -64,6 +66,9 @@ func Bind[In, Out any](run func(ctx context.Context, in In) (Out, error)) func(c
 			}
 		}
 		out, err := run(ctx, in)
+		if e, _ := errors.AsType[*candor.Error](err); oserror.IsScarce(err) && !e.Retry().Retryable() { // whatever the domain made of it
+			return nil, Fail(candor.CodeUnavailable, "the system has too many open files or no memory now", err)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
@@ -19,12 +20,17 @@ type Environment struct {
 	State  string   // absolute path of the state directory
 	Guard  []string // command line that runs a child process and ends it with this one; see package guard
 	Logger *slog.Logger
+
+	// Private lists the directories with the state, the ledger and the keys of this program, which no domain may serve
+	// to clients. The directories of the domains below State are served.
+	Private []string
 }
 
 // Variables reads environment variables and keeps the first error.
 type Variables struct {
-	Getenv func(string) string
-	Err    error // names the variable and its allowed values
+	Getenv  func(string) string
+	Private []string // see [Environment]
+	Err     error    // names the variable and its allowed values
 }
 
 // Fail sets the error for a variable with an invalid value.
@@ -70,7 +76,15 @@ func (v *Variables) Path(name string) string {
 	if path != "" && !filepath.IsAbs(path) {
 		v.Fail(name, "an absolute path")
 	}
+	v.Outside(name, path)
 	return path
+}
+
+// Outside sets the error for a variable whose path is in a private directory.
+func (v *Variables) Outside(name, path string) {
+	if path != "" && slices.ContainsFunc(v.Private, func(dir string) bool { return folder.Inside(path, dir) }) {
+		v.Fail(name, "a path outside of the state and ledger folders of Candor, which hold keys; without the variable the domain has a place of its own there")
+	}
 }
 
 // Folder returns the absolute path of an existing directory, "" if the variable is not set.
@@ -79,6 +93,7 @@ func (v *Variables) Folder(name string) string {
 	if info, err := os.Stat(path); path != "" && (!filepath.IsAbs(path) || err != nil || !info.IsDir()) {
 		v.Fail(name, "the absolute path of an existing folder")
 	}
+	v.Outside(name, path)
 	return path
 }
 

@@ -13,16 +13,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
 	"github.com/candor-mcp/candor/codes/common"
 	filesystemcode "github.com/candor-mcp/candor/codes/filesystem"
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // Name is the name of the domain in the catalogue.
@@ -46,19 +46,15 @@ type files struct {
 	folder   folder.Lazy
 	globs    []string
 	maxBytes int // of one write
-
-	swept    sync.Once      // removes files left by killed processes
-	sweeping sync.WaitGroup // runs during the removal
-	closing  atomic.Bool
 }
 
 // Open returns the domain. MCP_FS_ROOT names an existing directory; the default is one below the state directory, which the first call
 // creates. MCP_FS_WRITE_GLOBS lists the patterns of the paths that may be written, such as "out/**", by default none, and MCP_FS_MAX_BYTES
 // limits one write.
 func Open(env domain.Environment) (domain.Domain, error) {
-	v := domain.Variables{Getenv: env.Getenv}
+	v := domain.Variables{Getenv: env.Getenv, Private: env.Private}
 	f := &files{
-		folder: folder.Lazy{Path: v.Folder("MCP_FS_ROOT")}, globs: v.List("MCP_FS_WRITE_GLOBS"),
+		folder: folder.Lazy{Path: v.Folder("MCP_FS_ROOT"), Private: env.Private}, globs: v.List("MCP_FS_WRITE_GLOBS"),
 		maxBytes: v.Number("MCP_FS_MAX_BYTES", defaultMaxBytes, 1, maxMaxBytes),
 	}
 	if f.folder.Path == "" {
@@ -74,15 +70,8 @@ func Open(env domain.Environment) (domain.Domain, error) {
 		About:   "Read and write files below one folder.",
 		Methods: f.methods(),
 		Health:  f.health,
-		Close:   f.close,
+		Close:   f.folder.Close,
 	}, v.Err
-}
-
-func (f *files) close() error {
-	f.closing.Store(true)
-	f.swept.Do(func() {}) // no sweep may begin after this
-	f.sweeping.Wait()
-	return f.folder.Close()
 }
 
 func (f *files) health(context.Context) domain.Health {
@@ -142,7 +131,6 @@ func (f *files) open(path string) (*folder.Folder, string, error) {
 	if err != nil {
 		return nil, "", domain.Fail(filesystemcode.Denied, "the root folder cannot be opened", err)
 	}
-	f.swept.Do(func() { f.sweeping.Go(func() { f.sweep(root) }) })
 	return root, name, nil
 }
 
@@ -159,14 +147,18 @@ func (f *files) mayWrite(name string) error {
 	return domain.Fail(filesystemcode.Denied, "the path matches none of the patterns "+strings.Join(f.globs, ", "), nil)
 }
 
-// explain converts an error of the file system to one with a code and without the system's text.
+// explain converts an error of the file system to one with a code and without the system's text. An error that is not listed is
+// sent to the client as INTERNAL_ERROR.
 func explain(err error) error {
 	for _, e := range explanations {
 		if errors.Is(err, e.is) {
 			return domain.Fail(e.code, e.details, err)
 		}
 	}
-	return explainSystem(err)
+	if oserror.IsFull(err) {
+		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
+	}
+	return err
 }
 
 var explanations = []struct {
@@ -176,10 +168,16 @@ var explanations = []struct {
 }{
 	{folder.ErrEscape, filesystemcode.PathEscape, ""},
 	{folder.ErrMalformed, common.InvalidParams, "path: empty, too long, or with characters that a path must not have"},
+	{folder.ErrPrivate, filesystemcode.Denied, "the state of this server, its ledger and keys are not served"},
 	{folder.ErrLink, filesystemcode.Denied, "a part of the path is a symbolic link, and writing follows none"},
 	{folder.ErrNotRegular, filesystemcode.Denied, "not a regular file"},
 	{folder.ErrChanged, filesystemcode.Denied, "the path was replaced during the call"},
 	{folder.ErrNotFolder, filesystemcode.NotFound, "a part of the path is not a folder"},
 	{fs.ErrNotExist, filesystemcode.NotFound, ""},
 	{fs.ErrPermission, filesystemcode.Denied, "the server has no permission"},
+	{syscall.ENOTEMPTY, filesystemcode.Denied, "the folder is not empty"},
+	{syscall.EROFS, filesystemcode.Denied, "the disk is read-only"},
+	{syscall.ENAMETOOLONG, common.InvalidParams, "path: too long for this system"},
+	{syscall.ELOOP, filesystemcode.NotFound, "the symbolic links of the path form a loop"},
+	{syscall.EISDIR, filesystemcode.Denied, "not a regular file"},
 }

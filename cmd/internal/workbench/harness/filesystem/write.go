@@ -9,15 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"runtime"
 	"strings"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
 	"github.com/candor-mcp/candor/codes/common"
 	filesystemcode "github.com/candor-mcp/candor/codes/filesystem"
 	"github.com/candor-mcp/candor/internal/durable"
-	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 // target is the target of a change: a name in a directory that was opened without following links.
@@ -94,84 +92,22 @@ func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
 	return writeOut{Path: t.path, Bytes: len(content), Created: created}, nil
 }
 
-// replace writes a new file beside the old one and renames it. After a crash either the old or the new file exists; a
-// temporary file may be left, see [files.sweep].
+// replace writes a file, or replaces one and keeps its mode. After a crash either the old or the new file exists, and a
+// temporary file may be left beside it.
 func (t target) replace(content []byte) (created bool, err error) {
-	mode := fs.FileMode(0o644)
 	old, err := t.dir.Lstat(t.base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		created = true
+		return true, durable.WriteFile(t.dir, t.base, content, 0o644)
 	case err != nil:
 		return false, err
 	case !old.Mode().IsRegular():
 		return false, folder.ErrNotRegular
-	default:
-		mode = old.Mode().Perm()
 	}
-	file, temporary, err := t.createTemporary(mode)
-	if err != nil {
+	if err := durable.WriteFile(t.dir, t.base, content, old.Mode().Perm()); err != nil {
 		return false, err
 	}
-	err = fill(file, content, mode, created)
-	if runtime.GOOS == "windows" { // Windows cannot rename an open file
-		err = errors.Join(err, file.Close())
-	}
-	if err == nil {
-		err = t.dir.Rename(temporary, t.base)
-	}
-	if err != nil {
-		err = errors.Join(err, t.dir.Remove(temporary))
-	}
-	if runtime.GOOS != "windows" {
-		err = errors.Join(err, file.Close()) // the lock was held until the rename
-	}
-	if err != nil {
-		return false, err
-	}
-	return created, syncFolder(t.dir)
-}
-
-// createTemporary creates a file and locks it.
-func (t target) createTemporary(mode fs.FileMode) (file *os.File, name string, err error) {
-	for attempt := 0; ; attempt++ {
-		name = temporaryName()
-		if file, err = t.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode); err != nil {
-			return nil, "", err
-		}
-		locked := filelock.TryLock(file)
-		if errors.Is(locked, filelock.ErrLocked) && attempt < 3 {
-			_ = file.Close() // another process took it for a leftover file and removes it
-			continue
-		}
-		if _, err := t.dir.Lstat(name); errors.Is(err, fs.ErrNotExist) && attempt < 3 {
-			_ = file.Close()
-			continue
-		}
-		return file, name, nil // without a lock no other process removes it
-	}
-}
-
-// fill writes a new file and makes it durable. A new file has the system's default mode; a replaced file keeps its
-// mode.
-func fill(file *os.File, content []byte, mode fs.FileMode, created bool) error {
-	if !created {
-		if err := file.Chmod(mode); err != nil {
-			return err
-		}
-	}
-	if _, err := file.Write(content); err != nil {
-		return err
-	}
-	return durable.SyncData(file)
-}
-
-// syncFolder makes the names in a directory durable. Windows does not support that.
-func syncFolder(dir *os.Root) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	return durable.SyncDir(dir, ".")
+	return false, t.dir.Chmod(t.base, old.Mode().Perm()) // the mask of the process may have reduced it
 }
 
 type mkdirOut struct {
@@ -222,7 +158,7 @@ func (f *files) mkdirOne(name string, last bool) (made bool, err error) {
 	if err := t.dir.Mkdir(t.base, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, explain(err)
 	}
-	if err := syncFolder(t.dir); err != nil {
+	if err := durable.SyncDir(t.dir, "."); err != nil {
 		return false, explain(err)
 	}
 	return true, nil
@@ -241,7 +177,7 @@ func (f *files) remove(_ context.Context, in pathIn) (removeOut, error) {
 	defer t.close()
 	err = t.dir.Remove(t.base)
 	if err == nil {
-		err = syncFolder(t.dir)
+		err = durable.SyncDir(t.dir, ".")
 	}
 	if err != nil {
 		return removeOut{}, explain(err)

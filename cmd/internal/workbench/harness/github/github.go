@@ -19,10 +19,8 @@ import (
 // Name is the name of the domain.
 const Name = "github"
 
-const maxQuery = 256 // characters; the limit of the service
-
 var service = httpapi.Service{
-	Name: Name, About: "Read repositories, issues and files from GitHub, and search it.",
+	Name: Name, About: "Read repositories, issues and files from GitHub.",
 	URL: "https://api.github.com", URLName: "MCP_GITHUB_BASE_URL", TokenName: "GITHUB_TOKEN",
 	TokenAdvice: "set GITHUB_TOKEN, or MCP_GITHUB_ANONYMOUS=1 to read public data without one",
 	Headers:     map[string]string{"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
@@ -57,11 +55,6 @@ func Open(env domain.Environment) (domain.Domain, error) {
 			Name: "github/issue", About: "Return an issue or pull request with its text.",
 			Input:    `{` + repository + `, "number": {"type": "integer", "minimum": 1}}`,
 			Required: append(inRepo, "number"), Run: domain.Bind(g.issue),
-		},
-		{
-			Name: "github/search", About: "Search repositories, issues or code with GitHub's search syntax.",
-			Input:    `{"query": {"type": "string", "description": "At most 256 characters."}, "kind": {"enum": ["repositories", "issues", "code"]}, ` + pages + `}`,
-			Required: []string{"query", "kind"}, Codes: []candor.Code{common.InputTooLarge}, Run: domain.Bind(g.search),
 		},
 		{
 			Name: "github/file", About: "Return a text file of a repository, or list a folder.",

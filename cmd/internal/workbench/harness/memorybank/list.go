@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 )
 
 type listIn struct {
@@ -62,7 +62,7 @@ func (b *bank) files(ctx context.Context) (all []entry, incomplete bool, err err
 	if err != nil {
 		return nil, false, err
 	}
-	w := walk{folder: f, left: b.maxFiles, all: []entry{}}
+	w := walk{folder: f, left: maxFiles, all: []entry{}}
 	if err := w.add(ctx, ".", 0); err != nil {
 		if ctx.Err() != nil {
 			return nil, false, ctx.Err()

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
 	"github.com/candor-mcp/candor/codes/common"
 	memorybankcode "github.com/candor-mcp/candor/codes/memorybank"
 )
@@ -32,16 +32,13 @@ const (
 )
 
 // bank is a memory bank.
-type bank struct {
-	folder   folder.Lazy
-	maxFiles int
-}
+type bank struct{ folder folder.Lazy }
 
 // Open returns the domain. MCP_MB_ROOT names an existing directory; the default is one below the state directory, which the first call
 // creates.
 func Open(env domain.Environment) (domain.Domain, error) {
-	v := domain.Variables{Getenv: env.Getenv}
-	b := &bank{folder: folder.Lazy{Path: v.Folder("MCP_MB_ROOT")}, maxFiles: maxFiles}
+	v := domain.Variables{Getenv: env.Getenv, Private: env.Private}
+	b := &bank{folder: folder.Lazy{Path: v.Folder("MCP_MB_ROOT"), Private: env.Private}}
 	if b.folder.Path == "" {
 		b.folder.Path, b.folder.Create = filepath.Join(env.State, "memory-bank"), true
 	}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
 	memorybankcode "github.com/candor-mcp/candor/codes/memorybank"
 )
 
@@ -88,7 +88,7 @@ func explain(err error) error {
 		return fail("the server has no permission to read the file")
 	case errors.Is(err, folder.ErrChanged):
 		return domain.Fail(memorybankcode.Read, "the file was replaced during the call", err, candor.WithRetry(candor.RetryNow()))
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, folder.ErrEscape), errors.Is(err, folder.ErrLink), errors.Is(err, folder.ErrNotFolder):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, folder.ErrEscape), errors.Is(err, folder.ErrLink), errors.Is(err, folder.ErrPrivate), errors.Is(err, folder.ErrNotFolder):
 		return notFound(err)
 	}
 	return fail("reading failed")

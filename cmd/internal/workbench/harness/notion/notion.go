@@ -1,4 +1,4 @@
-// Package notion is the harness domain that reads pages and databases of Notion.
+// Package notion is the harness domain that searches Notion and reads pages.
 package notion
 
 import (
@@ -27,7 +27,7 @@ const apiVersion = "2025-09-03"
 const maxQuery = 200 // characters
 
 var service = httpapi.Service{
-	Name: Name, About: "Search Notion and read its pages and databases.",
+	Name: Name, About: "Search Notion and read its pages.",
 	URL: "https://api.notion.com", URLName: "MCP_NOTION_BASE_URL", TokenName: "NOTION_TOKEN",
 	TokenAdvice: "set NOTION_TOKEN to the token of an integration",
 	Headers:     map[string]string{"Notion-Version": apiVersion},
@@ -56,13 +56,6 @@ func Open(env domain.Environment) (domain.Domain, error) {
 			Name: "notion/page", About: "Return the properties and the text of a page.",
 			Input:    `{"id": {"type": "string"}, ` + paging + `}`,
 			Required: []string{"id"}, Run: domain.Bind(n.page),
-		},
-		domain.Method{
-			Name: "notion/query", About: "Return rows of a database, by its id or that of one of its data sources.",
-			Input: `{"databaseId": {"type": "string"}, "dataSourceId": {"type": "string"},
-				"filter": {"type": "object", "description": "Filter as Notion documents it."},
-				"sorts": {"type": "array", "items": {"type": "object"}}, ` + paging + `}`,
-			Run: domain.Bind(n.query),
 		},
 	), v.Err
 }
@@ -153,26 +146,6 @@ type entry struct {
 	Properties map[string]json.RawMessage `json:"properties,omitempty"`
 }
 
-// entries decodes the objects of a list.
-func (n *notion) entries(l list, properties bool) ([]entry, error) {
-	if l.Results == nil {
-		return nil, n.Malformed("results")
-	}
-	found := []entry{}
-	for _, raw := range l.Results {
-		var o object
-		if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
-			return nil, n.Malformed("readable entries")
-		}
-		e := entry{o.Object, o.ID, o.name(), o.URL, o.LastEdited, o.Properties}
-		if !properties {
-			e.Properties = nil
-		}
-		found = append(found, e)
-	}
-	return found, nil
-}
-
 type listResult struct {
 	Results    []entry `json:"results"`
 	NextCursor string  `json:"nextCursor,omitempty"`
@@ -197,7 +170,18 @@ func (n *notion) search(ctx context.Context, in searchParams) (any, error) {
 	if err := n.do(ctx, httpapi.Request{Path: []string{"search"}, Body: body}, &answer); err != nil {
 		return nil, err
 	}
-	return n.listed(answer, false)
+	if answer.Results == nil {
+		return nil, n.Malformed("results")
+	}
+	result := listResult{Results: []entry{}, NextCursor: answer.next()}
+	for _, raw := range answer.Results {
+		var o object
+		if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
+			return nil, n.Malformed("readable entries")
+		}
+		result.Results = append(result.Results, entry{Type: o.Object, ID: o.ID, Title: o.name(), URL: o.URL, LastEdited: o.LastEdited})
+	}
+	return result, nil
 }
 
 func (p paging) body() map[string]any {
@@ -209,12 +193,4 @@ func (p paging) body() map[string]any {
 		body["page_size"] = p.PageSize
 	}
 	return body
-}
-
-func (n *notion) listed(answer list, properties bool) (any, error) {
-	found, err := n.entries(answer, properties)
-	if err != nil {
-		return nil, err
-	}
-	return listResult{Results: found, NextCursor: answer.next()}, nil
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
-	"github.com/candor-mcp/candor/codes/common"
 )
 
 type pageParams struct {
@@ -70,66 +68,4 @@ func blockText(raw json.RawMessage) string {
 		return ""
 	}
 	return plain(content.RichText)
-}
-
-type queryParams struct {
-	DatabaseID   string            `json:"databaseId"`
-	DataSourceID string            `json:"dataSourceId"`
-	Filter       json.RawMessage   `json:"filter"`
-	Sorts        []json.RawMessage `json:"sorts"`
-	paging
-}
-
-func (n *notion) query(ctx context.Context, in queryParams) (any, error) {
-	if (in.DatabaseID == "") == (in.DataSourceID == "") {
-		return nil, n.Invalid("give either databaseId or dataSourceId")
-	}
-	source := in.DataSourceID
-	if in.DatabaseID != "" {
-		if err := n.checkID("databaseId", in.DatabaseID); err != nil {
-			return nil, err
-		}
-		var err error
-		if source, err = n.dataSource(ctx, in.DatabaseID); err != nil {
-			return nil, err
-		}
-	} else if err := n.checkID("dataSourceId", source); err != nil {
-		return nil, err
-	}
-	body := in.body()
-	if len(in.Filter) > 0 {
-		body["filter"] = in.Filter
-	}
-	if len(in.Sorts) > 0 {
-		body["sorts"] = in.Sorts
-	}
-	var answer list
-	if err := n.do(ctx, httpapi.Request{Path: []string{"data_sources", source, "query"}, Body: body}, &answer); err != nil {
-		return nil, err
-	}
-	return n.listed(answer, true)
-}
-
-// dataSource returns the only data source of a database.
-func (n *notion) dataSource(ctx context.Context, database string) (string, error) {
-	var answer struct {
-		Sources []struct {
-			ID   string `json:"id"`
-			Name string `json:"name"`
-		} `json:"data_sources"`
-	}
-	if err := n.do(ctx, httpapi.Request{Path: []string{"databases", database}}, &answer); err != nil {
-		return "", err
-	}
-	if len(answer.Sources) == 0 || !uuid.MatchString(answer.Sources[0].ID) {
-		return "", n.Malformed("data sources")
-	}
-	if len(answer.Sources) > 1 {
-		details := fmt.Sprintf("the database has %d data sources; give the dataSourceId of one:", len(answer.Sources))
-		for _, s := range answer.Sources[:min(len(answer.Sources), 5)] {
-			details += fmt.Sprintf(" %s (%s)", s.ID, s.Name)
-		}
-		return "", domain.Fail(common.InvalidParams, details, nil)
-	}
-	return answer.Sources[0].ID, nil
 }

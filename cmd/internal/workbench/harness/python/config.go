@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"os"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
@@ -35,17 +34,20 @@ type Config struct {
 	Parallel     int   // runs at the same time; 4 by default
 	Queue        int   // calls that may wait for a slot; 64 by default
 
+	// Private lists directories that no run may read.
+	Private []string
+
 	// Guard is the command line that runs [guard.Main]. Without it there are no limits and no confinement, and New fails unless
 	// Confine is ConfineAuto.
 	Guard []string
-	// Environ is the environment for finding the interpreter; by default that of this process. Code never sees it.
-	Environ []string
 }
 
 // Limits that are not configurable.
 const (
 	maxFile    = 16 << 20 // bytes of one file
 	maxFolder  = 64 << 20 // bytes of all files of a run
+	maxOpen    = 32       // open files, which also bounds those that were deleted and are not counted
+	maxMaps    = 1 << 30  // bytes of address space besides the memory, which bounds those that were deleted and are mapped
 	floodAfter = 16 << 20 // bytes of output after which a run is stopped
 )
 
@@ -58,9 +60,6 @@ func (c Config) withDefaults() Config {
 	c.Output = cmp.Or(c.Output, 64<<10)
 	c.Parallel = cmp.Or(c.Parallel, 4)
 	c.Queue = cmp.Or(c.Queue, 64)
-	if c.Environ == nil {
-		c.Environ = os.Environ()
-	}
 	return c
 }
 
@@ -68,19 +67,17 @@ var identifier = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // ConfigFromEnv reads the configuration from MCP_PYTHON_* variables.
 func ConfigFromEnv(env domain.Environment) (Config, error) {
-	v := domain.Variables{Getenv: env.Getenv}
+	v := domain.Variables{Getenv: env.Getenv, Private: env.Private}
 	c := Config{
-		Path:         v.Path("MCP_PYTHON_PATH"),
-		Scripts:      v.Folder("MCP_PYTHON_SCRIPTS"),
-		Allow:        v.List("MCP_PYTHON_ALLOW"),
-		Confine:      Confine(v.OneOf("MCP_PYTHON_CONFINE", string(ConfineRequire), string(ConfineAuto))),
-		Timeout:      v.Milliseconds("MCP_PYTHON_TIMEOUT_MS", 1, 600_000),
-		MaxTimeout:   v.Milliseconds("MCP_PYTHON_MAX_TIMEOUT_MS", 1, 600_000),
-		CheckTimeout: v.Milliseconds("MCP_PYTHON_CHECK_TIMEOUT_MS", 1, 600_000),
-		Memory:       int64(v.Number("MCP_PYTHON_MAX_MEMORY", 0, 32<<20, min(64<<30, math.MaxInt))),
-		Output:       v.Number("MCP_PYTHON_MAX_OUTPUT", 0, 1<<10, 16<<20),
-		Parallel:     v.Number("MCP_PYTHON_PARALLEL", 0, 1, 64),
-		Guard:        env.Guard,
+		Path:       v.Path("MCP_PYTHON_PATH"),
+		Scripts:    v.Folder("MCP_PYTHON_SCRIPTS"),
+		Allow:      v.List("MCP_PYTHON_ALLOW"),
+		Confine:    Confine(v.OneOf("MCP_PYTHON_CONFINE", string(ConfineRequire), string(ConfineAuto))),
+		Timeout:    v.Milliseconds("MCP_PYTHON_TIMEOUT_MS", 1, 600_000),
+		MaxTimeout: v.Milliseconds("MCP_PYTHON_MAX_TIMEOUT_MS", 1, 600_000),
+		Memory:     int64(v.Number("MCP_PYTHON_MAX_MEMORY", 0, 32<<20, min(64<<30, math.MaxInt))),
+		Private:    env.Private,
+		Guard:      env.Guard,
 	}
 	for _, name := range c.Allow {
 		if !identifier.MatchString(name) {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
+	"github.com/candor-mcp/candor/cmd/internal/scratch"
 )
 
 // source is a program to run.
@@ -38,11 +38,7 @@ func newFolder(text string) (folder, error) {
 
 func (f folder) source() string { return filepath.Join(f.dir.Path, "source.py") }
 func (f folder) work() string   { return filepath.Join(f.dir.Path, "work") }
-
-func (f folder) remove() {
-	scratch.RemoveAll(f.dir.Path)
-	f.dir.Release()
-}
+func (f folder) remove()        { f.dir.Remove() }
 
 // size returns the total size of the files in the working directory, plus an allowance for each entry. It stops
 // counting above most, and when ctx ends. Directories that are too deep for a path count as more than most.

@@ -1,18 +1,23 @@
 package python
 
 import (
+	"cmp"
 	"context"
+	"debug/elf"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
+	folders "github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/codes/common"
 )
@@ -20,7 +25,6 @@ import (
 // interpreter is a Python interpreter that was found.
 type interpreter struct {
 	Executable string `json:"executable"` // the binary itself, not a shim
-	Prefix     string `json:"prefix"`     // directory of its installation
 	Library    string `json:"library"`    // directory of its standard library
 	Version    string `json:"version"`
 	Recent     bool   `json:"recent"` // it has all features that the policy needs
@@ -28,7 +32,7 @@ type interpreter struct {
 
 // describe is a program that prints the interpreter as JSON.
 const describe = `import json, os, sys
-print(json.dumps({"executable": os.path.realpath(sys.executable), "prefix": sys.base_prefix, "library": os.path.dirname(os.__file__),
+print(json.dumps({"executable": os.path.realpath(sys.executable), "library": os.path.dirname(os.__file__),
 "version": "%d.%d.%d" % sys.version_info[:3], "recent": sys.version_info >= (3, 8)}))`
 
 // findTimeout is the maximum time for running describe.
@@ -65,42 +69,28 @@ func (i *interpreterCache) find(ctx context.Context, c Config) (*interpreter, er
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		if errors.Is(err, errInterrupted) {
+			return nil, domain.Fail(candor.CodeUnavailable, "python3 could not be started now; nothing was run", err)
+		}
 		return nil, domain.Fail(common.NotInstalled, "python3 does not work: "+installAdvice, err)
 	}
 	if !found.Recent {
 		return nil, domain.Fail(common.NotInstalled, "Python "+found.Version+" is too old: "+installAdvice, nil)
 	}
+	if slices.ContainsFunc(c.Private, func(private string) bool {
+		return slices.ContainsFunc(found.readable(), func(open string) bool { return folders.Inside(private, open) })
+	}) {
+		return nil, domain.Fail(common.Unsupported, "the state folder is inside of a folder that Python has to read: choose another one with --state or --ledger", nil)
+	}
 	i.found = found
 	return found, nil
 }
 
-// locate returns the path of the presumed interpreter.
-func locate(c Config) (string, error) {
-	candidates := []string{c.Path}
-	if c.Path == "" {
-		candidates = nil
-		for _, dir := range filepath.SplitList(variable(c.Environ, "PATH")) {
-			if filepath.IsAbs(dir) { // a program in the working directory is not trusted
-				candidates = append(candidates, filepath.Join(dir, "python3"))
-			}
-		}
-	}
-	for _, path := range candidates {
-		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
-			return path, nil
-		}
-	}
-	return "", exec.ErrNotFound
-}
+// errInterrupted is the error of an interpreter that could not be started, or was stopped: it may work next time.
+var errInterrupted = errors.New("determining the Python version was interrupted")
 
-func variable(environ []string, name string) string {
-	for _, pair := range environ {
-		if value, ok := strings.CutPrefix(pair, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
+// locate returns the path of the presumed interpreter. It does not take one in the working directory.
+func locate(c Config) (string, error) { return exec.LookPath(cmp.Or(c.Path, "python3")) }
 
 // ask runs describe with the program at path. The program gets this process's environment, because it may be a shim
 // that looks for the real interpreter.
@@ -108,32 +98,51 @@ func ask(ctx context.Context, path string, c Config) (*interpreter, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	p := process{
-		line: append(append([]string{path}, isolated...), "-c", describe), dir: os.TempDir(), env: c.Environ,
+		line: append(append([]string{path}, isolated...), "-c", describe), dir: os.TempDir(), env: os.Environ(),
 		guard: guard.Options{Self: c.Guard}, keep: 16 << 10,
 	}
 	done, err := p.run(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(errInterrupted, err)
 	}
-	if done.stopped != "" || done.end != (guard.End{}) {
+	if done.stopped != "" || done.end.Signal != 0 {
+		return nil, fmt.Errorf("%w: %v", errInterrupted, done.end)
+	}
+	if done.end != (guard.End{}) {
 		return nil, fmt.Errorf("determining the Python version: %v %s", done.end, done.stderr.text())
 	}
 	var found interpreter
 	if err := json.Unmarshal([]byte(done.stdout.text()), &found); err != nil {
 		return nil, fmt.Errorf("determining the Python version: %w", err)
 	}
-	if !filepath.IsAbs(found.Executable) || !filepath.IsAbs(found.Prefix) || !filepath.IsAbs(found.Library) {
+	if !filepath.IsAbs(found.Executable) || !filepath.IsAbs(found.Library) {
 		return nil, errors.New("determining the Python version: its paths are not absolute")
 	}
 	return &found, nil
 }
 
-// readable returns the files that a run needs besides its own.
+// readable returns the files that a run needs besides its own. The folder that contains the standard library also has
+// the interpreter's shared libraries.
 func (i *interpreter) readable() []string {
 	return []string{
-		i.Executable, i.Prefix, i.Library, "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache",
+		i.Executable, filepath.Dir(i.Library), "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache",
 		"/etc/localtime", "/dev/null", "/dev/urandom",
 	}
+}
+
+// executable returns the interpreter and the dynamic loader that it names, which the kernel executes too.
+func (i *interpreter) executable() []string {
+	paths := []string{i.Executable}
+	file, err := elf.Open(i.Executable)
+	if err != nil {
+		return paths
+	}
+	defer func() { _ = file.Close() }()
+	if s := file.Section(".interp"); s != nil {
+		name, _ := s.Data()
+		paths = append(paths, strings.TrimRight(string(name), "\x00"))
+	}
+	return paths
 }
 
 // health looks for the interpreter without starting it.
@@ -161,43 +170,4 @@ func (r *runner) confinable() error {
 func (r *runner) confined() bool {
 	files, calls := guard.Confinable()
 	return files && calls && len(r.config.Guard) > 0
-}
-
-type versionResult struct {
-	Version string      `json:"version"`
-	Limits  limits      `json:"limits"`
-	Confine confinement `json:"confined"`
-}
-
-type limits struct {
-	TimeoutMs    int64 `json:"timeoutMs"`
-	MaxTimeoutMs int64 `json:"maxTimeoutMs"`
-	MemoryBytes  int64 `json:"memoryBytes"`
-	OutputBytes  int   `json:"outputBytes"`
-	Parallel     int   `json:"parallel"`
-}
-
-// confinement lists the restrictions that the system enforces, besides the policy.
-type confinement struct {
-	Files   bool `json:"files"`   // only files of the interpreter and of the call
-	Network bool `json:"network"` // no network
-	Process bool `json:"process"` // no other processes
-	Limits  bool `json:"limits"`  // memory and file size
-}
-
-func (r *runner) version(ctx context.Context, _ struct{}) (*versionResult, error) {
-	python, err := r.interpreter.find(ctx, r.config)
-	if err != nil {
-		return nil, err
-	}
-	files, calls := guard.Confinable()
-	guarded := len(r.config.Guard) > 0
-	c := r.config
-	return &versionResult{
-		Version: python.Version,
-		Limits: limits{
-			TimeoutMs: c.Timeout.Milliseconds(), MaxTimeoutMs: c.MaxTimeout.Milliseconds(), MemoryBytes: c.Memory, OutputBytes: c.Output, Parallel: c.Parallel,
-		},
-		Confine: confinement{Files: files && guarded, Network: calls && guarded, Process: calls && guarded, Limits: guarded && guard.Limitable},
-	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -59,7 +60,7 @@ func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, n
 
 // cleaner returns a replacer that removes the paths of this machine from output.
 func (i *interpreter) cleaner(f folder) *strings.Replacer {
-	return strings.NewReplacer(f.work()+"/", "", f.work(), ".", f.dir.Path+"/", "", i.Library+"/", "", i.Prefix+"/lib/", "", i.Executable, "python3")
+	return strings.NewReplacer(f.work()+"/", "", f.work(), ".", f.dir.Path+"/", "", i.Library+"/", "", filepath.Dir(i.Library)+"/", "", i.Executable, "python3")
 }
 
 // failure returns the error for a run that did not succeed.

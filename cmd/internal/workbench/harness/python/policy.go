@@ -39,6 +39,7 @@ func (r *runner) applyPolicy(ctx context.Context, python *interpreter, f folder)
 	p := r.process(python, f, checkProgram, f.source(), strings.Join(r.config.Allow, ","))
 	p.keep = 16 << 10
 	p.guard.Limits.Data = max(p.guard.Limits.Data, checkMemory)
+	p.guard.Limits.Maps = p.guard.Limits.Data + maxMaps
 	done, err := p.run(timed)
 	if err != nil {
 		return fmt.Errorf("starting Python: %w", err)
@@ -106,8 +107,8 @@ func (r *runner) process(python *interpreter, f folder, program string, args ...
 	line := append([]string{python.Executable}, isolated...)
 	line = append(append(line, "-c", program), args...)
 	o := guard.Options{
-		Self: r.config.Guard, Limits: guard.Limits{Data: r.config.Memory, File: maxFile}, Hold: f.dir.Held(),
-		Confine: &guard.Confinement{Read: append(python.readable(), f.source()), Write: []string{f.work()}},
+		Self: r.config.Guard, Limits: guard.Limits{Data: r.config.Memory, Maps: r.config.Memory + maxMaps, File: maxFile, Open: maxOpen}, Hold: f.dir.Held(),
+		Confine: &guard.Confinement{Read: append(python.readable(), f.source()), Run: python.executable(), Write: []string{f.work()}, Alone: true},
 	}
 	return &process{
 		line: line, dir: f.work(), env: []string{"HOME=" + f.work(), "TMPDIR=" + f.work(), "PATH=", "LC_ALL=C.UTF-8"}, guard: o, keep: r.config.Output,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/guard"
+	"github.com/candor-mcp/candor/internal/tail"
 )
 
 // stop is the reason why a process was stopped, empty if it ended by itself.
@@ -49,7 +50,8 @@ func (p *process) run(ctx context.Context) (*finished, error) {
 	cmd := exec.Command(p.line[0], p.line[1:]...) //nolint:noctx // the guard ends all that it starts
 	cmd.Dir, cmd.Env = p.dir, p.env
 	total := &volume{flood: make(chan struct{}, 1)}
-	done := &finished{stdout: &capture{keep: p.keep, total: total}, stderr: &capture{keep: p.keep, total: total}}
+	keep := func() *capture { return &capture{keep: p.keep, tail: tail.Tail{N: tailBytes}, total: total} }
+	done := &finished{stdout: keep(), stderr: keep()}
 	out, drainOut, err := pipe(done.stdout)
 	if err != nil {
 		return nil, err

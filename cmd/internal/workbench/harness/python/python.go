@@ -17,8 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/scratch"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
 	commoncode "github.com/candor-mcp/candor/codes/common"
 	pythoncode "github.com/candor-mcp/candor/codes/python"
 )
@@ -96,11 +96,6 @@ func (r *runner) methods() []domain.Method {
 		{
 			Name: "py/scripts", About: "List the scripts that py/script can run.", Input: `{}`,
 			ReadOnly: true, Idempotent: true, Run: domain.Bind(r.scripts),
-		},
-		{
-			Name: "py/version", About: "Return the version of Python, its limits and how it is confined.", Input: `{}`,
-			Codes:    []candor.Code{commoncode.NotInstalled},
-			ReadOnly: true, Idempotent: true, Run: domain.Bind(r.version),
 		},
 	}
 }

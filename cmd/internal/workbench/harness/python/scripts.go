@@ -9,16 +9,13 @@ import (
 	"os"
 	"strings"
 
+	files "github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	files "github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
 	pythoncode "github.com/candor-mcp/candor/codes/python"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-const (
-	maxScript  = 256 << 10 // bytes
-	maxScripts = 1000      // in a list
-)
+const maxScript = 256 << 10 // bytes
 
 var scriptName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
 
@@ -51,12 +48,12 @@ func (r *runner) readScript(name string) (source, error) {
 	if !strings.HasSuffix(name, ".py") {
 		name += ".py"
 	}
-	root, err := os.OpenRoot(r.config.Scripts)
+	scripts, err := files.Open(r.config.Scripts, r.config.Private...)
 	if err != nil {
 		return source{}, missing(err)
 	}
-	defer func() { _ = root.Close() }()
-	file, _, err := files.OpenRegular(root, name)
+	defer func() { _ = scripts.Close() }()
+	file, _, err := scripts.OpenFile(name)
 	if err != nil {
 		return source{}, missing(err)
 	}
@@ -72,8 +69,7 @@ func (r *runner) readScript(name string) (source, error) {
 }
 
 type scriptsResult struct {
-	Scripts   []string `json:"scripts"`
-	Truncated bool     `json:"truncated,omitempty"`
+	Scripts []string `json:"scripts"`
 }
 
 func (r *runner) scripts(context.Context, struct{}) (*scriptsResult, error) {
@@ -86,14 +82,9 @@ func (r *runner) scripts(context.Context, struct{}) (*scriptsResult, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".py") || !scriptName.MatchString(e.Name()) {
-			continue
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".py") && scriptName.MatchString(e.Name()) {
+			result.Scripts = append(result.Scripts, e.Name())
 		}
-		if len(result.Scripts) == maxScripts {
-			result.Truncated = true
-			break
-		}
-		result.Scripts = append(result.Scripts, e.Name())
 	}
 	return result, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/testing/pgtest"
 	sqlcode "github.com/candor-mcp/candor/codes/sql"
+	"github.com/candor-mcp/candor/internal/testing/wait"
 )
 
 func connect(server *pgtest.Server, role, password string, write bool) *database {
@@ -125,15 +126,10 @@ func testPostgresLimits(t *testing.T, server *pgtest.Server) {
 		t.Errorf("statement_timeout: %v", err)
 	}
 	const busy = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND usename = 'reader'"
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	wait.Until(t, "the end of the statements", func() bool {
 		out, err := d.query(t.Context(), queryIn{SQL: busy})
-		if err == nil && out.Rows[0][0] == int64(0) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("statements go on in the server: %+v, %v", out, err)
-		}
-	}
+		return err == nil && out.Rows[0][0] == int64(0)
+	})
 }
 
 func testPostgresConnections(t *testing.T, server *pgtest.Server) {

@@ -71,13 +71,16 @@ type database struct {
 // sql/execute, MCP_SQL_ALLOW_SUPERUSER=1 accepts PostgreSQL roles that can access files and programs of the server, and MCP_SQL_TIMEOUT_MS
 // limits a statement.
 func Open(env domain.Environment) (domain.Domain, error) {
-	v := domain.Variables{Getenv: env.Getenv}
+	v := domain.Variables{Getenv: env.Getenv, Private: env.Private}
 	url := cmp.Or(env.Getenv("MCP_SQL_URL"), "sqlite:"+filepath.Join(env.State, "sql", "data.db"))
 	d := &database{
 		write: v.Flag("MCP_SQL_WRITE"), timeout: cmp.Or(v.Milliseconds("MCP_SQL_TIMEOUT_MS", 1, int(maxTimeout.Milliseconds())), defaultTimeout),
 	}
 	superuser := v.Flag("MCP_SQL_ALLOW_SUPERUSER")
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && filepath.IsAbs(path) {
+		if env.Getenv("MCP_SQL_URL") != "" {
+			v.Outside("MCP_SQL_URL", path)
+		}
 		d.slots, d.engine = make(chan struct{}, maxSQLite), &sqlite{path: path, create: d.write}
 	} else if _, err := pgconn.ParseConfig(url); err == nil && isPostgres(url) {
 		d.slots, d.engine = make(chan struct{}, maxParallel), &postgres{url: url, timeout: d.timeout, allowSuperuser: superuser}

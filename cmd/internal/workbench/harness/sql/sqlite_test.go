@@ -1,7 +1,6 @@
 package sql
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -10,12 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ncruces/go-sqlite3"
-
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	"github.com/candor-mcp/candor/codes/common"
-	sqlcode "github.com/candor-mcp/candor/codes/sql"
 )
 
 // file returns the path of a database with a small table.
@@ -146,14 +141,6 @@ func TestSQLiteLimits(t *testing.T) {
 	}
 }
 
-func TestSQLiteRejectionsNameThePosition(t *testing.T) {
-	_, err := reader(file(t)).query(t.Context(), queryIn{SQL: "SELECT 'ü', FROM t"})
-	e, _ := errors.AsType[*candor.Error](err)
-	if e == nil || !strings.Contains(e.Details().String(), `"position":13`) || !strings.Contains(e.Details().String(), "syntax error") {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestSQLiteFilesThatCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "text"), []byte(strings.Repeat("not a database", 1000)), 0o600); err != nil {
@@ -178,25 +165,5 @@ func TestOpenHidesPasswords(t *testing.T) {
 		if (err == nil) != ok || err != nil && (strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "MCP_SQL_URL")) {
 			t.Errorf("%q: %v", value, err)
 		}
-	}
-}
-
-func TestTimeoutAfterTheFirstStatementIsATimeout(t *testing.T) {
-	c, err := sqlite3.Open(filepath.Join(t.TempDir(), "data.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close() //nolint:errcheck // a test's database
-	s := &sqlite{}
-	for tail, want := range map[string]candor.Code{"": {}, " ; -- end": {}, "SELECT 2": sqlcode.Query, "SELEC": sqlcode.Query} {
-		if got := candor.CodeOf(s.checkAlone(c, tail)); got != want {
-			t.Errorf("%q: %v, want %v", tail, got, want)
-		}
-	}
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	c.SetInterrupt(over)
-	if got := candor.CodeOf(s.checkAlone(c, "")); got != common.Timeout {
-		t.Errorf("after the time: %v", got)
 	}
 }

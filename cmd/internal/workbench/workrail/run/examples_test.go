@@ -47,7 +47,7 @@ func TestExamplesRunToTheirEnd(t *testing.T) {
 			}, "checks[1].run-checks notes confirm publish verify",
 		},
 	} {
-		data, _ := workflow.Example(c.workflow)
+		data, _ := workflow.Examples.ReadFile("examples/" + c.workflow + ".yaml")
 		w, err := workflow.Parse(c.workflow, data)
 		if err != nil {
 			t.Fatal(err)

@@ -20,8 +20,8 @@ func FuzzAdvance(f *testing.F) {
 		"[{id: l, loop: {each: x, as: u, maxIterations: 9, steps: [{id: m, loop: {times: u.n, maxIterations: 9, steps: [{id: a, prompt: '{{u.n}}', when: {key: u.n, atLeast: 1}}]}}]}}]",
 		"[{id: l, loop: {until: {key: x, matches: '^a*$'}, maxIterations: 9, steps: [{id: a, prompt: p}]}}, {id: k, loop: {while: {key: x, contains: 1}, maxIterations: 1000, steps: [{id: b, prompt: p}]}}]",
 	} {
-		f.Add("id: w\nname: W\nsteps: "+steps, `{"v":1,"step":"a"}`, `{"x":1}`)
-		f.Add("id: w\nname: W\nsteps: "+steps, `{"v":1,"loops":[{"step":"l","iteration":1}],"step":"a"}`, `{"x":[{"n":3},{"n":0}]}`)
+		f.Add("id: w\nname: W\nsteps: "+steps, `{"step":"a"}`, `{"x":1}`)
+		f.Add("id: w\nname: W\nsteps: "+steps, `{"loops":[{"step":"l","iteration":1}],"step":"a"}`, `{"x":[{"n":3},{"n":0}]}`)
 	}
 	f.Fuzz(func(t *testing.T, file, position, context string) {
 		w, err := workflow.Parse("w", []byte(file))
@@ -47,7 +47,7 @@ func FuzzAdvance(f *testing.F) {
 // check reports whether err is nil; an error outside of the closed set fails the test.
 func check(t *testing.T, err error) bool {
 	t.Helper()
-	if _, ok := errors.AsType[run.Error](err); err != nil && !ok {
+	if _, ok := errors.AsType[*run.Error](err); err != nil && !ok {
 		t.Fatalf("%T: %v", err, err)
 	}
 	return err == nil

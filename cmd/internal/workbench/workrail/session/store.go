@@ -1,64 +1,69 @@
+// Package session stores workflow sessions as append-only events.
+//
+// # On disk
+//
+// A session is a directory below the directory of the store:
+//
+//	<id>/manifest.jsonl            one line for each segment, in order
+//	<id>/events/<first>-<last>.jsonl  a segment: events, one per line
+//	<id>/lock                      held while the session is changed
+//	new-<id>/                      a session that is being created, or was when a process crashed
+//
+// A call adds one segment. The segment is written under a temporary name, synced and renamed, and its directory is
+// synced; then a line with its digest is appended to the manifest and synced. That line makes the segment part of the
+// session: a crash before it leaves a segment without a line, which is ignored and replaced by the next writer. Each
+// line holds the hash of the line before it.
+//
+// Nothing is repaired in place. [Store.Health] reports the damage of a session, [Store.Salvage] reads the events that
+// are left.
 package session
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
-	"sort"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// Errors of a store, besides [*UnhealthyError], [*LockedError] and I/O errors.
+// Errors of a store, besides [*UnhealthyError] and I/O errors.
 var (
 	ErrNotFound = errors.New("no session has this id")
+	ErrLocked   = errors.New("another process is changing the session")
 	ErrTooLarge = errors.New("too large")
 	ErrTooMany  = errors.New("too many sessions")
+
+	// ErrNotRegular is the error of [ReadRegular] for a link, a pipe or a folder.
+	ErrNotRegular = errors.New("not a regular file")
 )
 
-// Options configures a store.
-type Options struct {
-	LockWait    time.Duration // maximum wait for another process that holds a session; 0 is 250 ms
-	MaxSessions int           // 0 is 10,000
-	MaxOpen     int           // sessions kept in memory; 0 is 64
-	Now         func() time.Time
-}
+// lockWait is the maximum wait for another process that changes a session.
+const lockWait = 250 * time.Millisecond
 
 // Store is a directory of sessions. S is the state of a session, folded from its events. A Store is safe for concurrent
 // use, and several processes may use one directory.
 type Store[S any] struct {
-	root    *os.Root
-	options Options
-	fold    func(*S, Event) error
+	MaxSessions int // change it before the first use
 
-	mu     sync.Mutex // guards the two fields below
-	open   map[string]*list.Element
-	recent *list.List // of *entry, most recently used first
+	root  *os.Root
+	fold  func(*S, Event) error
+	turns [64]chan struct{} // callers in this process wait for each other: those of a session use the same channel
 }
 
 // NewStore returns a store in a directory. The caller closes root. fold applies an event to a state; it returns an
 // error if the event is not valid.
-func NewStore[S any](root *os.Root, o Options, fold func(*S, Event) error) *Store[S] {
-	if o.LockWait <= 0 {
-		o.LockWait = 250 * time.Millisecond
+func NewStore[S any](root *os.Root, fold func(*S, Event) error) *Store[S] {
+	s := &Store[S]{MaxSessions: 10_000, root: root, fold: fold}
+	for i := range s.turns {
+		s.turns[i] = make(chan struct{}, 1)
 	}
-	if o.MaxSessions <= 0 {
-		o.MaxSessions = 10_000
-	}
-	if o.MaxOpen <= 0 {
-		o.MaxOpen = 64
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &Store[S]{root: root, options: o, fold: fold, open: map[string]*list.Element{}, recent: list.New()}
+	return s
 }
 
 // Create creates a session with its first events. The id must be new.
@@ -67,7 +72,7 @@ func (s *Store[S]) Create(id string, records ...Record) error {
 	if err != nil {
 		return err
 	}
-	if len(ids) >= s.options.MaxSessions {
+	if len(ids) >= s.MaxSessions {
 		return ErrTooMany
 	}
 	temporary := temporaryPrefix + id
@@ -93,7 +98,7 @@ func (s *Store[S]) fill(temporary, id string, records []Record) error {
 	}
 	f := &folder{id: id, root: root}
 	m := newManifest(id)
-	_, err = f.add(&m, records, s.options.Now())
+	_, err = f.add(&m, records, time.Now())
 	if err == nil {
 		err = durable.SyncDir(root, ".")
 	}
@@ -133,75 +138,105 @@ func (s *Store[S]) Recent() ([]string, error) {
 
 // isID reports whether a name is 16 hexadecimal digits.
 func isID(name string) bool {
-	if len(name) != 16 {
-		return false
-	}
-	for _, c := range name {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return len(name) == 16 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// View calls read with the state of a session. Other callers may use the session at the same time.
-func (s *Store[S]) View(ctx context.Context, id string, read func(*S) error) error {
-	e, err := s.lock(ctx, id)
+// View calls read with the state of a session and its events. Other callers may use the session at the same time.
+func (s *Store[S]) View(ctx context.Context, id string, read func(*S, []Event) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f, err := s.openFolder(id)
 	if err != nil {
 		return err
 	}
-	defer e.unlock()
-	if err := s.refresh(e); err != nil {
+	defer f.root.Close() //nolint:errcheck // it was only read
+	c, state, err := s.load(f)
+	if err != nil {
 		return err
 	}
-	return read(e.state)
+	return read(state, c.events)
 }
 
 // Update locks a session, in all processes, and calls decide with its state. The records that decide returns are made
 // durable and folded; then done is called, unless it is nil. If decide returns an error or no records, nothing is
 // added.
 func (s *Store[S]) Update(ctx context.Context, id string, decide func(*S) ([]Record, error), done func(*S)) error {
-	e, err := s.lock(ctx, id)
+	f, err := s.openFolder(id)
 	if err != nil {
 		return err
 	}
-	defer e.unlock()
-	held, err := s.hold(ctx, id)
-	if err != nil {
+	defer f.root.Close() //nolint:errcheck // what was written is durable
+	turn := s.turns[(int(id[0])*16+int(id[1]))%len(s.turns)]
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	// The system releases the lock when the process ends, and not before.
+	lock, err := filelock.Wait(ctx, f.root, lockName, lockWait)
+	switch {
+	case errors.Is(err, filelock.ErrLocked):
+		return ErrLocked
+	case err != nil && s.removed(id):
+		return ErrNotFound
+	case err != nil:
 		return err
 	}
-	err = s.change(e, decide)
-	if err == nil && done != nil {
-		done(e.state)
-	}
-	return errors.Join(err, held.release())
+	return errors.Join(s.change(f, decide, done), lock.Close())
 }
 
-func (s *Store[S]) change(e *entry[S], decide func(*S) ([]Record, error)) error {
-	if err := s.refresh(e); err != nil {
-		return err
-	}
-	records, err := decide(e.state)
-	if err != nil || len(records) == 0 {
-		return err
-	}
-	events, err := e.folder.add(&e.manifest, records, s.options.Now())
+func (s *Store[S]) change(f *folder, decide func(*S) ([]Record, error), done func(*S)) error {
+	c, state, err := s.load(f)
 	if err != nil {
-		e.forget()
 		return err
 	}
-	return s.take(e, events)
-}
-
-// take folds events that are durable.
-func (s *Store[S]) take(e *entry[S], events []Event) error {
-	for _, event := range events {
-		if err := s.fold(e.state, event); err != nil {
-			e.forget()
-			return fmt.Errorf("event %d: %w", event.Index, err)
+	records, err := decide(state)
+	if err != nil {
+		return err
+	}
+	if len(records) > 0 {
+		events, err := f.add(&c.manifest, records, time.Now())
+		if err != nil {
+			return err
+		}
+		for _, event := range events {
+			if err := s.fold(state, event); err != nil {
+				return fmt.Errorf("event %d: %w", event.Index, err)
+			}
 		}
 	}
-	return e.stamp()
+	if done != nil {
+		done(state)
+	}
+	return nil
+}
+
+// load reads a whole session, so that damage is found before anything relies on it. The error is an [*UnhealthyError]
+// if the session is damaged.
+func (s *Store[S]) load(f *folder) (contents, *S, error) {
+	c, state, err := s.examine(f)
+	if err == nil && c.health.Kind != Healthy {
+		err = &UnhealthyError{c.health}
+	}
+	return c, state, err
+}
+
+// examine reads a session and folds its events. An event with invalid content is damage.
+func (s *Store[S]) examine(f *folder) (contents, *S, error) {
+	state := new(S)
+	c, err := f.read()
+	for i, event := range c.events {
+		if wrong := s.fold(state, event); wrong != nil {
+			c.events, c.health = c.events[:i], healthOf(invalid("event %d: %s", event.Index, wrong), i)
+			break
+		}
+	}
+	if (err != nil || c.health.Kind != Healthy) && s.removed(f.id) { // a session that is removed while it is read looks damaged
+		err = ErrNotFound
+	}
+	return c, state, err
 }
 
 // Health reads a whole session and reports its health.
@@ -210,35 +245,13 @@ func (s *Store[S]) Health(id string) (Health, error) {
 	if err != nil {
 		return Health{}, err
 	}
-	_, h, err := s.scan(f, new(S))
-	if h.Kind != Healthy && s.removed(id) {
-		err = ErrNotFound
-	}
-	return h, errors.Join(err, f.root.Close())
+	c, _, err := s.examine(f)
+	return c.health, errors.Join(err, f.root.Close())
 }
 
-// Remove removes a session that no process is changing.
-func (s *Store[S]) Remove(ctx context.Context, id string) error {
-	held, err := s.hold(ctx, id)
-	if err != nil {
-		return err
-	}
-	return s.removeHeld(id, held)
-}
-
-// RemoveAbandoned removes directories that a crash of Create or Remove left more than age ago.
-func (s *Store[S]) RemoveAbandoned(age time.Duration) error {
-	entries, err := fs.ReadDir(s.root.FS(), ".")
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		id, abandoned := strings.CutPrefix(e.Name(), temporaryPrefix)
-		if info, infoErr := e.Info(); abandoned && isID(id) && infoErr == nil && s.options.Now().Sub(info.ModTime()) > age {
-			err = errors.Join(err, s.root.RemoveAll(e.Name()))
-		}
-	}
-	return err
+func (s *Store[S]) removed(id string) bool {
+	_, err := s.root.Lstat(id)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (s *Store[S]) openFolder(id string) (*folder, error) {
@@ -253,29 +266,4 @@ func (s *Store[S]) openFolder(id string) (*folder, error) {
 		return nil, err
 	}
 	return &folder{id: id, root: root}, nil
-}
-
-// Event returns one event of a session. It reads the event from disk and checks it against the manifest.
-func (s *Store[S]) Event(ctx context.Context, id string, index uint64) (Event, error) {
-	e, err := s.lock(ctx, id)
-	if err != nil {
-		return Event{}, err
-	}
-	defer e.unlock()
-	if err := s.refresh(e); err != nil {
-		return Event{}, err
-	}
-	at := sort.Search(len(e.manifest.lines), func(i int) bool { return e.manifest.lines[i].Last >= index })
-	if at == len(e.manifest.lines) || index == 0 {
-		return Event{}, fmt.Errorf("event %d: %w", index, ErrNotFound)
-	}
-	line := &e.manifest.lines[at]
-	events, reason, err := e.folder.readSegment(line)
-	if err != nil {
-		return Event{}, err
-	}
-	if reason != nil {
-		return Event{}, &UnhealthyError{healthOf(reason, line.First-1)}
-	}
-	return events[index-line.First], nil
 }

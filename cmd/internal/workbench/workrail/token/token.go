@@ -4,19 +4,31 @@
 // A token names a session, a node and an attempt, and is valid for one kind of use. It is signed, so that it cannot be
 // forged or changed, and it is self-contained, so that the server needs no table of tokens.
 //
-//	ct_ + 40 characters of base32: version, key, session, node, attempt, signature
+//	ct_ + 40 characters of base32: version, session, node, attempt, signature
 //
 // The alphabet has lower-case letters and digits only, without those that are easily confused. A token has exactly one
 // valid spelling, so every character that is changed, added or removed is detected.
 package token
 
 import (
+	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	workrailcode "github.com/candor-mcp/candor/codes/workrail"
+	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 // Kind is the purpose of a token.
@@ -28,19 +40,8 @@ const (
 	Resume   Kind = "rt_" // reads the position of its session
 )
 
-func (k Kind) valid() bool { return k == Continue || k == Resume }
-
-// String returns a name for messages.
-func (k Kind) String() string {
-	switch k {
-	case Continue:
-		return "continue token"
-	case Resume:
-		return "resume token"
-	default:
-		return "unknown token"
-	}
-}
+// names has the kinds in the words of messages.
+var names = map[Kind]string{Continue: "continue token", Resume: "resume token"}
 
 // SessionID is the id of a session.
 type SessionID [8]byte
@@ -67,8 +68,8 @@ type Token struct {
 
 const (
 	version   = 1
-	payload   = 1 + 1 + len(SessionID{}) + 4 + 2
-	signature = 9 // 72 bits: guessing one takes more calls than a disk can record
+	payload   = 1 + len(SessionID{}) + 4 + 2
+	signature = 10 // 80 bits: guessing one takes more calls than a disk can record
 	size      = payload + signature
 )
 
@@ -78,41 +79,34 @@ var encoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPaddin
 // length is the length of a token.
 var length = len(Continue) + encoding.EncodedLen(size)
 
-// Mint returns the text of a token, signed with the current key.
-func (r *Keyring) Mint(t Token) string {
-	r.refresh() // a key that another process has retired must not sign
-	key := r.current()
+// Mint returns the text of a token.
+func (k *Key) Mint(t Token) string {
 	b := make([]byte, 0, size)
-	b = append(b, version, key.ID)
+	b = append(b, version)
 	b = append(b, t.Session[:]...)
 	b = binary.BigEndian.AppendUint32(b, t.Node)
 	b = binary.BigEndian.AppendUint16(b, t.Attempt)
-	b = append(b, key.sign(t.Kind, b)...)
+	b = append(b, k.sign(t.Kind, b)...)
 	return string(t.Kind) + encoding.EncodeToString(b)
 }
 
-// Parse parses a token of the kind want. The error is an [*Error].
-func (r *Keyring) Parse(text string, want Kind) (Token, error) {
+// Parse parses a token of the kind want. The error is a [*candor.Error].
+func (k *Key) Parse(text string, want Kind) (Token, error) {
 	t := Token{Kind: want}
 	kind, b, err := decode(text, want)
 	if err != nil {
 		return t, err
 	}
-	r.refresh()
 	if b[0] != version {
-		return t, &Error{Problem: UnsupportedVersion, Reason: "unknown_version", Expected: "version 1"}
+		return t, refused(workrailcode.TokenUnsupportedVersion, "unknown_version", "version 1")
 	}
-	key, ok := r.find(b[1])
-	if !ok {
-		return t, &Error{Problem: BadSignature, Reason: "unknown_key", Expected: "a token signed with a key that this server still has"}
-	}
-	if !hmac.Equal(b[payload:], key.sign(kind, b[:payload])) {
-		return t, &Error{Problem: BadSignature, Reason: "signature_mismatch", Expected: "the token exactly as it was returned"}
+	if !hmac.Equal(b[payload:], k.sign(kind, b[:payload])) {
+		return t, refused(workrailcode.TokenBadSignature, "signature_mismatch", "the token exactly as it was returned")
 	}
 	if kind != want {
-		return t, &Error{Problem: ScopeMismatch, Reason: "wrong_kind", Expected: "a " + want.String() + " (" + string(want) + "…), not a " + kind.String()}
+		return t, refused(workrailcode.TokenScopeMismatch, "wrong_kind", "a "+names[want]+" ("+string(want)+"…), not a "+names[kind])
 	}
-	b = b[2:]
+	b = b[1:]
 	copy(t.Session[:], b)
 	b = b[len(t.Session):]
 	t.Node, t.Attempt = binary.BigEndian.Uint32(b), binary.BigEndian.Uint16(b[4:])
@@ -122,10 +116,11 @@ func (r *Keyring) Parse(text string, want Kind) (Token, error) {
 // decode splits a text into its kind and its bytes, signature included.
 func decode(text string, want Kind) (Kind, []byte, error) {
 	malformed := func(reason, expected string) (Kind, []byte, error) {
-		return "", nil, &Error{Problem: InvalidFormat, Reason: reason, Expected: expected}
+		return "", nil, refused(workrailcode.TokenInvalidFormat, reason, expected)
 	}
-	if len(text) < len(want) || !Kind(text[:len(want)]).valid() {
-		return malformed("wrong_prefix", "a "+want.String()+", which begins with "+string(want))
+	kind := Kind(text[:min(len(text), len(want))])
+	if names[kind] == "" {
+		return malformed("wrong_prefix", "a "+names[want]+", which begins with "+string(want))
 	}
 	switch {
 	case len(text) < length:
@@ -137,38 +132,79 @@ func decode(text string, want Kind) (Kind, []byte, error) {
 	if err != nil || len(b) != size {
 		return malformed("wrong_character", "lower-case letters and digits as they were returned")
 	}
-	return Kind(text[:len(want)]), b, nil
+	return kind, b, nil
 }
 
 const lengthText = "43 characters"
 
-// sign returns the signature of a payload for one kind of use.
-func (k *key) sign(kind Kind, payload []byte) []byte {
-	mac := hmac.New(sha256.New, k.Secret)
+// sign returns the signature of a payload for one kind of token.
+func (k *Key) sign(kind Kind, payload []byte) []byte {
+	mac := hmac.New(sha256.New, k.secret)
 	mac.Write([]byte(kind))
 	mac.Write(payload)
 	return mac.Sum(nil)[:signature]
 }
 
-// Problem is the reason why a token is not accepted.
-type Problem int
-
-// Each problem has a separate code on the wire.
-const (
-	InvalidFormat Problem = iota + 1
-	UnsupportedVersion
-	BadSignature
-	ScopeMismatch
-)
-
-// Error is the error for a token that is not accepted. It never contains the token.
-type Error struct {
-	Problem  Problem
-	Reason   string // a stable word, such as too_short
-	Expected string // a phrase
+// advice suggests how to get a valid token. Only resume_session without arguments works without one.
+var advice = map[candor.Code]string{
+	workrailcode.TokenInvalidFormat:      "Copy the token exactly from the last answer. If it is lost, call resume_session without arguments, which lists the open sessions.",
+	workrailcode.TokenUnsupportedVersion: "Call resume_session without arguments: it lists the open sessions, with tokens of this server.",
+	workrailcode.TokenBadSignature:       "Copy the token exactly from the last answer. If it is old, call resume_session without arguments, which lists the open sessions.",
+	workrailcode.TokenScopeMismatch:      "continue_workflow takes the continueToken or retryContinueToken of the last answer, all other tools take its resumeToken.",
 }
 
-// Error returns a sentence without its full stop.
-func (e *Error) Error() string {
-	return "the token is not accepted (" + e.Reason + "): expected " + e.Expected
+// refused is the error for a token that is not accepted. It never contains the token. reason is a stable word, such as
+// too_short.
+func refused(code candor.Code, reason, expected string) *candor.Error {
+	return candor.New(code, "", candor.WithSuggestion(advice[code]),
+		candor.WithDetails(map[string]any{"tokenErrorCode": code.Symbol(), "reason": reason, "expected": expected}))
+}
+
+const (
+	keyFile  = "token.key"
+	lockFile = "token.lock"
+	keySize  = 32
+	lockWait = 5 * time.Second // for another process that creates the key
+)
+
+// Key signs tokens. It is safe for concurrent use.
+type Key struct{ secret []byte }
+
+// Open reads the key in a directory, and creates one if there is none. If several processes open a new directory at the
+// same time, one of them creates the key.
+func Open(root *os.Root) (*Key, error) {
+	key, err := readKey(root)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	lock, err := filelock.Wait(context.Background(), root, lockFile, lockWait)
+	if err != nil {
+		return nil, err
+	}
+	key, err = readKey(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		key = &Key{make([]byte, keySize)}
+		_, _ = rand.Read(key.secret) // never fails
+		err = durable.WriteFile(root, keyFile, []byte(hex.EncodeToString(key.secret)), 0o600)
+	}
+	return key, errors.Join(err, lock.Close())
+}
+
+func readKey(root *os.Root) (*Key, error) {
+	info, err := root.Lstat(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() != int64(hex.EncodedLen(keySize)) {
+		return nil, fmt.Errorf("%s is not a key", keyFile)
+	}
+	text, err := root.ReadFile(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := hex.DecodeString(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", keyFile, err)
+	}
+	return &Key{secret}, nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
+	"github.com/candor-mcp/candor/internal/jsontext"
 )
 
 // TestConditionOperators tests each operator with values for which it holds, does not hold, and fails.
@@ -77,51 +77,16 @@ func TestConditionOperators(t *testing.T) {
 		"{not: {key: text, atMost: 5}}":                           "atMost needs",
 	} {
 		c := mustParse(t, when(condition)).Steps[0].When
-		fresh := *c // without the compiled pattern, like a condition that was not parsed from a file
-		for _, c := range []*workflow.Condition{c, {Op: fresh.Op, Key: fresh.Key, Value: fresh.Value, Of: fresh.Of}} {
-			holds, cost, err := c.Eval(func(key string) (any, bool) { return jsonvalue.Lookup(context, key) })
-			got := map[bool]string{true: "true", false: "false"}[holds]
-			if err != nil {
-				if _, ok := errors.AsType[*workflow.EvalError](err); !ok || holds {
-					t.Errorf("%s: %T, %v", condition, err, holds)
-				}
-				got = err.Error()
+		holds, err := c.Eval(func(key string) (any, bool) { return jsontext.Lookup(context, key) })
+		got := map[bool]string{true: "true", false: "false"}[holds]
+		if err != nil {
+			if _, ok := errors.AsType[*workflow.EvalError](err); !ok || holds {
+				t.Errorf("%s: %T, %v", condition, err, holds)
 			}
-			if !strings.Contains(got, want) || cost < 1 {
-				t.Errorf("%s: got %s, want %s; cost %d", condition, got, want, cost)
-			}
+			got = err.Error()
 		}
-	}
-}
-
-func TestEvalRefusesConditionsThatNoFileCanHold(t *testing.T) {
-	t.Parallel()
-	deep := workflow.Condition{Op: workflow.OpEquals, Key: "a", Value: "x"}
-	for range 20 {
-		deep = workflow.Condition{Op: workflow.OpNot, Of: []workflow.Condition{deep}}
-	}
-	value := any(strings.Repeat("x", workflow.MaxMatchBytes+1))
-	for name, c := range map[string]workflow.Condition{
-		"too deep":         deep,
-		"empty not":        {Op: workflow.OpNot},
-		"unknown operator": {Op: "near", Key: "a"},
-		"zero":             {},
-		"bad pattern":      {Op: workflow.OpMatches, Key: "b", Value: "("},
-		"number pattern":   {Op: workflow.OpMatches, Key: "b", Value: 3},
-		"long pattern":     {Op: workflow.OpMatches, Key: "b", Value: strings.Repeat("a", 300)},
-		"long text":        {Op: workflow.OpMatches, Key: "a", Value: "x"},
-	} {
-		lookup := func(key string) (any, bool) {
-			if key == "b" {
-				return "short", true
-			}
-			return value, true
-		}
-		if holds, _, err := c.Eval(lookup); err == nil || holds {
-			t.Errorf("%s: %v, %v", name, holds, err)
-		}
-		if _, err := json.Marshal(c); err != nil {
-			t.Errorf("%s: %v", name, err)
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", condition, got, want)
 		}
 	}
 }

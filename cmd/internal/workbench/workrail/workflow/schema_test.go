@@ -1,11 +1,7 @@
 package workflow_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -16,7 +12,7 @@ import (
 
 func fileSchema(t testing.TB) *schema.Schema {
 	t.Helper()
-	s, err := schema.Compile(workflow.Schema())
+	s, err := schema.Compile(workflow.Schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,54 +76,9 @@ func TestSchemaAgreesWithParse(t *testing.T) {
 			t.Errorf("%s\nParse: %v, schema: %v; want %v", text, err, valid(t, s, text), want)
 		}
 	}
-	for _, name := range workflow.Examples() {
-		data, _ := workflow.Example(name)
+	for name, data := range examples(t) {
 		if !valid(t, s, string(data)) {
 			t.Errorf("%s: the schema refuses it", name)
 		}
-	}
-}
-
-// TestSchemaHasTheKeysOfParse compares the keys of each mapping with those that Parse lists for an unknown one.
-func TestSchemaHasTheKeysOfParse(t *testing.T) {
-	t.Parallel()
-	type object struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	var root struct {
-		object
-		Defs map[string]object `json:"$defs"`
-	}
-	if err := json.Unmarshal(workflow.Schema(), &root); err != nil {
-		t.Fatal(err)
-	}
-	const unknown = "qqqqqqqqqq: 1"
-	for name, text := range map[string]string{
-		"":           unknown + "\n" + file("  - {id: a, prompt: p}"),
-		"step":       file("  - {" + unknown + "}"),
-		"loop":       file("  - {id: a, loop: {" + unknown + "}}"),
-		"condition":  when("{" + unknown + "}"),
-		"output":     file("  - {id: a, prompt: p, output: {" + unknown + "}}"),
-		"question":   file("  - {id: a, prompt: p, askUser: {" + unknown + "}}"),
-		"capability": "capabilities: [{" + unknown + "}]\n" + file("  - {id: a, prompt: p}"),
-		"contextKey": "context: [{" + unknown + "}]\n" + file("  - {id: a, prompt: p}"),
-	} {
-		keys := root.Properties
-		if name != "" {
-			keys = root.Defs[name].Properties
-		}
-		_, problems := workflow.Check("w.yaml", []byte(text))
-		at := slices.IndexFunc(problems, func(p workflow.Problem) bool { return strings.HasPrefix(p.Hint, "the keys are ") })
-		if at < 0 {
-			t.Fatalf("%s: %v", name, problems)
-		}
-		listed := strings.Split(strings.TrimPrefix(problems[at].Hint, "the keys are "), ", ")
-		slices.Sort(listed)
-		if want := slices.Sorted(maps.Keys(keys)); !slices.Equal(listed, want) {
-			t.Errorf("%s: Parse has %v, the schema %v", name, listed, want)
-		}
-	}
-	if s := workflow.Schema(); !bytes.Contains(s, []byte("2020-12")) {
-		t.Error("the schema does not name its draft")
 	}
 }

@@ -1,0 +1,76 @@
+package filesystem
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/testing/domaintest"
+)
+
+// caller opens the domain below a new folder and returns a function that calls its methods.
+func caller(t *testing.T, globs string) (root string, call func(method, params string) (string, *candor.Error)) {
+	t.Helper()
+	root = t.TempDir()
+	return root, domaintest.Open(t, Open, map[string]string{"MCP_FS_ROOT": root, "MCP_FS_WRITE_GLOBS": globs, "MCP_FS_MAX_BYTES": "100"})
+}
+
+func TestWriteReplacesAndKeepsTheMode(t *testing.T) {
+	root, call := caller(t, "out/**")
+	if err := os.MkdirAll(filepath.Join(root, "out"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(root, "out", "a")
+	for i, want := range []string{`"created":true`, `"created":false`} {
+		got, err := call("fs/write", `{"path":"out/a","content":"text"}`)
+		if err != nil || !strings.Contains(got, want) {
+			t.Errorf("write %d: %s %v", i, got, err)
+		}
+		if err := os.Chmod(name, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := call("fs/write", `{"path":"out/a","content":"new"}`); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm() != 0o666 {
+		t.Errorf("%v %v", info, err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(root, "out")); len(left) != 1 {
+		t.Errorf("files: %v", left)
+	}
+}
+
+func TestPartsOfTextEndWithWholeCharacters(t *testing.T) {
+	root, call := caller(t, "")
+	if err := os.WriteFile(filepath.Join(root, "a"), []byte("häß\xff"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for params, want := range map[string]string{
+		`{"path":"a","maxBytes":4}`:            `"encoding":"utf-8","content":"hä","offset":0,"bytes":3,"size":6,"truncated":true,"nextOffset":3`,
+		`{"path":"a","maxBytes":4,"offset":1}`: `"content":"äß"`,
+		`{"path":"a","offset":5}`:              `"encoding":"base64","content":"/w=="`,
+		`{"path":"a","offset":9}`:              `"content":""`,
+	} {
+		if got, err := call("fs/read", params); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: %s %v", params, got, err)
+		}
+	}
+}
+
+func TestListIsReadInPages(t *testing.T) {
+	root, call := caller(t, "")
+	for _, name := range []string{"a", "b", "c"} {
+		if err := os.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err1 := call("fs/list", `{"limit":2}`)
+	rest, err2 := call("fs/list", `{"limit":2,"cursor":"b"}`)
+	if err1 != nil || err2 != nil || !strings.Contains(first, `"truncated":true,"nextCursor":"b"`) || !strings.Contains(rest, `"name":"c"`) || strings.Contains(rest, `"name":"b"`) {
+		t.Errorf("%s %v, %s %v", first, err1, rest, err2)
+	}
+}

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package folder
-
-const nonBlock = 0
-
-func isNotFolder(error) bool { return false }

@@ -1,6 +1,0 @@
-//go:build !race
-
-package workrail_test
-
-// raced reports whether these tests are built with the race detector.
-const raced = false

@@ -1,0 +1,7 @@
+//go:build unix
+
+package durable
+
+import "syscall"
+
+const nonBlocking = syscall.O_NONBLOCK

@@ -1,0 +1,8 @@
+// Command candor may print.
+package main
+
+import "fmt"
+
+func main() {
+	fmt.Println("ok")
+}

@@ -1,0 +1,67 @@
+package ledger
+
+// Long has a line more than a function may have.
+func Long(n int) int {
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	return n
+}

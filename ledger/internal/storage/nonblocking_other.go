@@ -1,5 +1,0 @@
-//go:build !unix
-
-package storage
-
-const nonBlocking = 0
