@@ -68,8 +68,9 @@ func TestOpenCallsOfASessionAreCapped(t *testing.T) {
 	s := spanned(t, gateway.Options{Limits: gateway.Limits{Calls: 3}}, brokenServer(), Options{})
 	c := s.greet()
 	var wait sync.WaitGroup
-	for id := range 3 {
-		wait.Go(func() { c.call(id, "hang", `{}`) })
+	answers := make([]string, 3)
+	for id := range answers {
+		wait.Go(func() { answers[id] = c.call(id, "hang", `{}`).body })
 	}
 	gatewaytest.Eventually(t, "all are open", func() bool { return s.b.up.Open() == 3 })
 	if got := c.call(9, "echo", `{}`); gatewaytest.CodeOf(got.body) != "TOO_MANY_CALLS" {
@@ -77,7 +78,8 @@ func TestOpenCallsOfASessionAreCapped(t *testing.T) {
 	}
 	c.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)
 	wait.Wait()
-	s.CheckTotals(t, 1)
+	// A call is open a moment before its server has it; if the session ends in that moment, the call is refused instead of cancelled.
+	s.CheckTotals(t, 1+gatewaytest.CountFailed(answers...))
 }
 
 func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
