@@ -305,14 +305,7 @@ func TestThrownValuesKeepTheirTextInTheCause(t *testing.T) {
 
 func dialClosedPort(t *testing.T) error {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", l.Addr().String())
+	conn, err := net.Dial("tcp", "127.0.0.1:1") // another program may listen on a port that was closed
 	if err == nil {
 		_ = conn.Close()
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,9 +21,7 @@ func TestGatewayKeepsTheConfigurationWhileTheFileIsBroken(t *testing.T) {
 	web := newWebServer(t)
 	g := newGate(t, configText(web.URL, ""))
 	broken := configText(web.URL, "    mode: strct\n    tiemout: 3s\n")
-	if err := os.WriteFile(g.config, []byte(broken[:len(broken)-4]), 0o600); err != nil { // half-written
-		t.Fatal(err)
-	}
+	g.write(t, broken[:len(broken)-4]) // half-written
 	g.said.await(refusal, 1)
 	if text, err := g.call(t.Context(), 1, "echo"); err != nil || !strings.Contains(text, "fine") {
 		t.Errorf("answered %s, %v", text, err)

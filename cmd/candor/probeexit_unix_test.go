@@ -31,7 +31,7 @@ func probeExit(t *testing.T, args ...string) (said string, code int) {
 func TestIncompleteRunFails(t *testing.T) {
 	t.Parallel()
 	const greets = `while read -r line; do case "$line" in *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}';; esac; done`
-	said, code := probeExit(t, "--fail-on", "never", "--total", "1s", "--", "sh", "-c", greets)
+	said, code := probeExit(t, "--fail-on", "never", "--total", "4s", "--", "sh", "-c", greets)
 	if code != term.ExitUsage || !strings.Contains(said, "incomplete") || !strings.Contains(said, "--total") {
 		t.Errorf("out of time: exit code %d\n%s", code, said)
 	}

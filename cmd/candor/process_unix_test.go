@@ -57,7 +57,7 @@ func launchIn(t *testing.T, home string, args ...string) *process {
 		t.Fatal(err)
 	}
 	p.lines = bufio.NewScanner(p.out)
-	p.cmd.WaitDelay = 5 * time.Second
+	p.cmd.WaitDelay = time.Minute
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

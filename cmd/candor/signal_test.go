@@ -52,11 +52,20 @@ func TestInterruptEndsQuietly(t *testing.T) {
 // TestInterruptedDemoRemovesItsFiles checks that the demo prints each scene when it has ended, and removes its folder when interrupted.
 func TestInterruptedDemoRemovesItsFiles(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		t.Run(signal.String(), func(t *testing.T) { interruptDemo(t, signal) })
+		t.Run(signal.String(), func(t *testing.T) {
+			for range 20 { // the demo may end before a busy machine runs this process again
+				if interruptDemo(t, signal) {
+					return
+				}
+			}
+			t.Error("the first scene came when all was over")
+		})
 	}
 }
 
-func interruptDemo(t *testing.T, signal os.Signal) {
+// interruptDemo interrupts the demo after its first scene, and reports whether it was still running.
+func interruptDemo(t *testing.T, signal os.Signal) (ran bool) {
+	t.Helper()
 	folder := t.TempDir()
 	cmd := command(t, "demo")
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+folder)
@@ -72,8 +81,9 @@ func interruptDemo(t *testing.T, signal os.Signal) {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(folder); err != nil || len(left) == 0 {
-		t.Errorf("the first scene came when all was over: %v", err)
+	left, err := os.ReadDir(folder)
+	if ran = len(left) > 0; err != nil {
+		t.Error(err)
 	}
 	_ = cmd.Process.Signal(signal)
 	if err := cmd.Wait(); err != nil || complaints.Len() > 0 {
@@ -82,6 +92,7 @@ func interruptDemo(t *testing.T, signal os.Signal) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
+	return ran
 }
 
 // TestClosedPipeEndsQuietly checks that a reader that exits early, such as head, ends the program without a message.

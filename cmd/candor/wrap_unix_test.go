@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 )
 
 func toolCall(id, tool string) string {
@@ -37,6 +38,7 @@ func TestWrapInterruptAnswersOpenCalls(t *testing.T) {
 			t.Parallel()
 			p := launch(t, "wrap", "--", "badserver")
 			p.say(toolCall("1", "hang"))
+			p.said.await(badserver.Begun, 1)
 			p.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 			if answer := p.hear(); answer != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 				t.Errorf("answered %s", answer)
@@ -48,7 +50,7 @@ func TestWrapInterruptAnswersOpenCalls(t *testing.T) {
 			if code := p.ends(); code != term.ExitOK {
 				t.Errorf("ended with %d", code)
 			}
-			if want := "candor wrap: badserver: 2 calls, 1 failure (GATEWAY_DRAINING 1), recorded in " + p.trail + "\n"; p.said.String() != want {
+			if want := badserver.Begun + "\ncandor wrap: badserver: 2 calls, 1 failure (GATEWAY_DRAINING 1), recorded in " + p.trail + "\n"; p.said.String() != want {
 				t.Errorf("it said %q, want %q", p.said, want)
 			}
 		})

@@ -32,14 +32,7 @@ func TestClosedPipeIsRecognised(t *testing.T) {
 
 func TestRefusedConnectionIsRecognised(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = net.Dial("tcp", l.Addr().String())
+	_, err := net.Dial("tcp", "127.0.0.1:1") // another program may listen on a port that was closed
 	if !oserror.IsRefused(err) {
 		t.Errorf("not recognised: %#v", err)
 	}

@@ -32,7 +32,8 @@ type span struct {
 	b     *Bridge
 	URL   string
 	log   *gatewaytest.LockedBuffer
-	ahead atomic.Int64 // how far its clock is ahead, in seconds
+	said  *gatewaytest.LockedBuffer // stderr of its servers
+	ahead atomic.Int64              // how far its clock is ahead, in seconds
 }
 
 // spanned opens a bridge that forwards every call, regardless of earlier failures.
@@ -46,7 +47,8 @@ func spanned(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *sp
 func spannedAs(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *span {
 	t.Helper()
 	before := runtime.NumGoroutine()
-	s := &span{t: t, Books: &gatewaytest.Books{}, log: &gatewaytest.LockedBuffer{}}
+	s := &span{t: t, Books: &gatewaytest.Books{}, log: &gatewaytest.LockedBuffer{}, said: &gatewaytest.LockedBuffer{}}
+	child.Stderr = s.said
 	o.Ledger, o.Meter, o.Logger = s.Books, s.Books, slog.New(slog.NewTextHandler(s.log, nil))
 	o.Now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load()) * time.Second) }
 	s.b = New(gateway.New(o), child, bo)
@@ -68,6 +70,13 @@ func spannedAs(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *
 		gatewaytest.Eventually(t, "the goroutines of the bridge to end", func() bool { return runtime.NumGoroutine() <= before })
 	})
 	return s
+}
+
+// begun waits until the servers have received n calls of "hang" or "late". A call counts as open before its server has it, and ends
+// differently in between.
+func (s *span) begun(n int) {
+	s.t.Helper()
+	gatewaytest.Eventually(s.t, "the servers have the calls", func() bool { return strings.Count(s.said.String(), badserver.Begun) == n })
 }
 
 // heard is a complete response of a bridge.

@@ -31,17 +31,17 @@ func init() {
 	if versions == "" {
 		return
 	}
-	cancelled := make(chan struct{}, 8)
+	hangs := make(chan struct{}, 8)
 	go func() {
-		for range cancelled {
-			fmt.Fprintln(os.Stderr, "cancelled")
+		for range hangs {
+			fmt.Fprintln(os.Stderr, "hang")
 		}
 	}()
 	var transport mcp.Transport = &mcp.StdioTransport{}
 	if versions != "all" {
 		transport = &mcp.IOTransport{Reader: io.NopCloser(&refusing{r: os.Stdin}), Writer: os.Stdout}
 	}
-	_ = httpgatetest.SDKServer(cancelled).Run(context.Background(), transport)
+	_ = httpgatetest.SDKServer(hangs).Run(context.Background(), transport)
 	os.Exit(0)
 }
 
@@ -54,22 +54,22 @@ func (d *refusing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hearing receives a value each time that a server writes "cancelled" to its standard error.
+// hearing receives a value each time that a server writes "hang" to its standard error.
 type hearing chan struct{}
 
 func (h hearing) Write(p []byte) (int, error) {
-	for range bytes.Count(p, []byte("cancelled")) {
+	for range bytes.Count(p, []byte("hang")) {
 		h <- struct{}{}
 	}
 	return len(p), nil
 }
 
-func sdkBridge(t *testing.T, versions string, o bridge.Options) (url string, cancelled hearing, b *gatewaytest.Books) {
+func sdkBridge(t *testing.T, versions string, o bridge.Options) (url string, hangs hearing, b *gatewaytest.Books) {
 	t.Helper()
-	cancelled, b = make(hearing, 8), &gatewaytest.Books{}
+	hangs, b = make(hearing, 8), &gatewaytest.Books{}
 	up := gateway.New(gateway.Options{Name: "up", Ledger: b, Meter: b})
 	bridge := bridge.New(up, stdio.Child{
-		Command: os.Args[0], Env: append(os.Environ(), sdkEnv+"="+versions, "GORACE=atexit_sleep_ms=0"), Stderr: cancelled,
+		Command: os.Args[0], Env: append(os.Environ(), sdkEnv+"="+versions, "GORACE=atexit_sleep_ms=0"), Stderr: hangs,
 		Guard: []string{os.Args[0], "guard"}, Grace: time.Second,
 	}, o)
 	front := httptest.NewServer(bridge)
@@ -80,7 +80,7 @@ func sdkBridge(t *testing.T, versions string, o bridge.Options) (url string, can
 		}
 		front.Close()
 	})
-	return front.URL + "/mcp", cancelled, b
+	return front.URL + "/mcp", hangs, b
 }
 
 func TestTheOfficialClientSeesAServerOnStdioAsOneOverHTTP(t *testing.T) {
@@ -96,8 +96,8 @@ func TestTheOfficialClientSeesAServerOnStdioAsOneOverHTTP(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			url, cancelled, _ := sdkBridge(t, row.versions, bridge.Options{Shared: strings.Contains(row.name, "shared")})
-			if got := strings.Join(httpgatetest.Report(t, url, row.asks, cancelled), "\n"); got != row.want {
+			url, hangs, _ := sdkBridge(t, row.versions, bridge.Options{Shared: strings.Contains(row.name, "shared")})
+			if got := strings.Join(httpgatetest.Report(t, url, row.asks, hangs), "\n"); got != row.want {
 				t.Errorf("got:\n%s\n\nwant:\n%s", got, row.want)
 			}
 		})

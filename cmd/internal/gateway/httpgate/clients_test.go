@@ -33,7 +33,7 @@ func dialGate(t *testing.T, g *httpgatetest.Gate) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(gatewaytest.TooLong))
 	return conn
 }
 
@@ -165,27 +165,30 @@ func TestR10AbandonedSessionsHoldNothing(t *testing.T) {
 }
 
 func TestSessionsAreCappedAndForgotten(t *testing.T) {
-	var n atomic.Int64
-	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Mcp-Session-Id", fmt.Sprint("s", n.Add(1)))
-		httpgatetest.Says(200, "application/json", good).ServeHTTP(w, r)
-	}), gateway.Options{}, httpgate.Options{Sessions: 10, SessionIdleTimeout: 300 * time.Millisecond})
 	const begin = `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}`
-	for range 10 {
-		if m := g.Post(t, begin).Terminal(t, "7"); httpgatetest.CodeOf(m) != "" {
-			t.Fatalf("%s", m.Bytes())
-		}
+	start := func(h httpgate.Options) (g *httpgatetest.Gate, begins func() string) {
+		var n atomic.Int64
+		g = httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Mcp-Session-Id", fmt.Sprint("s", n.Add(1)))
+			httpgatetest.Says(200, "application/json", good).ServeHTTP(w, r)
+		}), gateway.Options{}, h)
+		return g, func() string { return httpgatetest.CodeOf(g.Post(t, begin).Terminal(t, "7")) }
 	}
-	if m := g.Post(t, begin).Terminal(t, "7"); httpgatetest.CodeOf(m) != "TOO_MANY_SESSIONS" {
-		t.Errorf("%s", m.Bytes())
+	g, begins := start(httpgate.Options{Sessions: 10})
+	for n := range 11 {
+		if code := begins(); (code != "") != (n == 10) || n == 10 && code != "TOO_MANY_SESSIONS" {
+			t.Fatalf("session %d: %q", n+1, code)
+		}
 	}
 	if got := httpgatetest.Send(t, http.MethodDelete, g.URL, "", "Mcp-Session-Id", "s3"); got.Status != 200 {
 		t.Errorf("%d", got.Status)
 	}
-	if m := g.Post(t, begin).Terminal(t, "7"); httpgatetest.CodeOf(m) != "" {
-		t.Errorf("after a goodbye: %s", m.Bytes())
+	if code := begins(); code != "" {
+		t.Errorf("after a goodbye: %s", code)
 	}
-	gatewaytest.Eventually(t, "the other goroutine", func() bool { return httpgatetest.CodeOf(g.Post(t, begin).Terminal(t, "7")) == "" })
+	_, begins = start(httpgate.Options{Sessions: 1, SessionIdleTimeout: time.Millisecond})
+	begins()
+	gatewaytest.Eventually(t, "the idle session is forgotten", func() bool { return begins() == "" })
 }
 
 func TestTooManyOpenCallsAndStreamsAreRefused(t *testing.T) {

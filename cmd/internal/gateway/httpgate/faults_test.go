@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -141,11 +142,11 @@ func TestACallThatIsLostOverHTTPIsAnsweredOnce(t *testing.T) {
 		for _, call := range []string{httpgatetest.ToolCall, `{"jsonrpc":"2.0","id":7,"method":"resources/list"}`} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				deadline := time.Minute // not met by chance on a busy machine
+				deadline := gatewaytest.TooLong // not met by chance on a busy machine
 				if death.code == "CALL_TIMEOUT" {
 					deadline = 200 * time.Millisecond
 				}
-				g := httpgatetest.NewGate(t, heard(death.serve), gateway.Options{Timeout: deadline}, httpgate.Options{ClientTimeout: time.Second})
+				g := httpgatetest.NewGate(t, heard(death.serve), gateway.Options{Timeout: deadline}, httpgate.Options{})
 				got := g.Post(t, call)
 				if code := httpgatetest.CodeOf(got.Terminal(t, "7")); code != death.code || got.Status != 200 || got.Err != nil {
 					t.Errorf("%d %s %v\n%s", got.Status, code, got.Err, got.Body)
@@ -157,9 +158,8 @@ func TestACallThatIsLostOverHTTPIsAnsweredOnce(t *testing.T) {
 }
 
 func TestAnUpstreamThatIsAwayIsSaidToBe(t *testing.T) {
-	back := httptest.NewServer(http.NotFoundHandler())
-	back.Close()
-	g := httpgatetest.GateTo(t, back, gateway.Options{}, httpgate.Options{})
+	away := &httptest.Server{URL: "http://127.0.0.1:1"} // another program may listen on a port that was closed
+	g := httpgatetest.GateTo(t, away, gateway.Options{}, httpgate.Options{})
 	got := g.Post(t, httpgatetest.ToolCall)
 	if m := got.Terminal(t, "7"); httpgatetest.CodeOf(m) != "UPSTREAM_UNREACHABLE" || strings.Contains(string(got.Body), "127.0.0.1") {
 		t.Errorf("%s", got.Body)
@@ -283,7 +283,7 @@ const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"
 func TestProgressExtendsTheDeadlineOfALegacyCallButNotForEver(t *testing.T) {
 	t.Parallel()
 	messages, say := make(chan string, 4), make(chan string)
-	g := httpgatetest.NewGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Second, Timeouts: map[string]time.Duration{"endless": 100 * time.Millisecond}}, httpgate.Options{})
+	g := httpgatetest.NewGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: 3 * time.Second, Timeouts: map[string]time.Duration{"endless": 100 * time.Millisecond}}, httpgate.Options{})
 	s := open(t, http.MethodGet, g.URL, "")
 	address := g.URL + string(s.next(t).Data)
 	answer := func() wire.Message {
@@ -297,9 +297,9 @@ func TestProgressExtendsTheDeadlineOfALegacyCallButNotForEver(t *testing.T) {
 	const asks = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"_meta":{"progressToken":"p"}}}`
 	httpgatetest.Send(t, http.MethodPost, address, fmt.Sprintf(asks, "long"))
 	go func() {
-		for range 8 {
+		for range 14 {
 			say <- progress
-			time.Sleep(150 * time.Millisecond) // all of them together take longer than one deadline
+			time.Sleep(250 * time.Millisecond) // all of them together take longer than one deadline
 		}
 		say <- good
 	}()

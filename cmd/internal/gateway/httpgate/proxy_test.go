@@ -94,9 +94,7 @@ func TestConnectionThatCannotBeOpenedHasItsCauseAndNoEffect(t *testing.T) {
 	answers := func(status int) func(*http.Request) (*url.URL, error) {
 		return proxyTo(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 	}
-	down := httptest.NewServer(nil)
-	down.Close()
-	address, _ := url.Parse(down.URL)
+	down := &url.URL{Scheme: "http", Host: "127.0.0.1:1"} // another program may listen on a port that was closed
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	defer untrusted.Close()
 	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -113,7 +111,7 @@ func TestConnectionThatCannotBeOpenedHasItsCauseAndNoEffect(t *testing.T) {
 		"CONNECT is refused":       {"https://upstream.invalid/mcp", answers(403), "the proxy answered 403", "not_retryable"},
 		"CONNECT needs a password": {"https://upstream.invalid/mcp", answers(407), "the proxy answered 407", "not_retryable"},
 		"proxy needs a password":   {"http://upstream.invalid/mcp", answers(407), "the proxy answered 407", "not_retryable"},
-		"proxy is down":            {"https://upstream.invalid/mcp", http.ProxyURL(address), "the proxy: connection refused", "retryable_after_ms"},
+		"proxy is down":            {"https://upstream.invalid/mcp", http.ProxyURL(down), "the proxy: connection refused", "retryable_after_ms"},
 		"proxy address is invalid": {
 			"http://upstream.invalid/mcp", func(*http.Request) (*url.URL, error) { return nil, invalid },
 			"the address of the proxy is not valid", "not_retryable",

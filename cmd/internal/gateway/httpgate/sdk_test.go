@@ -16,7 +16,7 @@ func TestOfficialClientSurvivesFailuresOfItsServer(t *testing.T) {
 	sdk := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
 	var broken func(http.ResponseWriter, *http.Request)
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if broken != nil && r.Method == http.MethodPost {
+		if r.Method == http.MethodPost && broken != nil {
 			broken(w, r)
 			return
 		}

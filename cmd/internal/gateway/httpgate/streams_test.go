@@ -15,6 +15,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
@@ -28,7 +29,7 @@ type stream struct {
 
 func open(t *testing.T, method, address, body string, header ...string) stream {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), gatewaytest.TooLong)
 	t.Cleanup(cancel)
 	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
@@ -61,8 +62,7 @@ func (s stream) next(t *testing.T) framing.Event {
 }
 
 func TestLegacyServerWorksThroughTheGateway(t *testing.T) {
-	cancelled := make(chan struct{}, 8)
-	server := httpgatetest.SDKServer(cancelled)
+	server := httpgatetest.SDKServer(make(chan struct{}, 8))
 	back := httptest.NewServer(mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil))
 	t.Cleanup(back.Close)
 	t.Cleanup(back.CloseClientConnections)
@@ -118,7 +118,7 @@ func legacyServer(endpoint string, messages chan<- string, say <-chan string) ht
 
 func TestCallsOfALegacySessionEndOnItsStream(t *testing.T) {
 	messages, say := make(chan string, 10), make(chan string)
-	g := httpgatetest.NewGate(t, legacyServer("/messages?sessionId=a%20b", messages, say), gateway.Options{Timeout: 300 * time.Millisecond}, httpgate.Options{})
+	g := httpgatetest.NewGate(t, legacyServer("/messages?sessionId=a%20b", messages, say), gateway.Options{Timeouts: map[string]time.Duration{"slow": 300 * time.Millisecond}}, httpgate.Options{})
 	s := open(t, http.MethodGet, g.URL, "")
 	e := s.next(t)
 	if string(e.Type) != "endpoint" || !strings.HasPrefix(string(e.Data), "?candor=") {
@@ -140,7 +140,7 @@ func TestCallsOfALegacySessionEndOnItsStream(t *testing.T) {
 	if m := wire.Parse(answer.Data, wire.Limits{}); httpgatetest.CodeOf(m) == "" || string(m.ID()) != "7" {
 		t.Errorf("%s", answer.Data)
 	}
-	post(httpgatetest.ToolCall) // it is not answered
+	post(gatewaytest.ToolCall(7, "slow", `{}`)) // it is not answered
 	answer = s.next(t)
 	if m := wire.Parse(answer.Data, wire.Limits{}); httpgatetest.CodeOf(m) != "CALL_TIMEOUT" || string(m.ID()) != "7" {
 		t.Errorf("%s", answer.Data)
@@ -233,6 +233,7 @@ func TestADeletedSessionTakesItsCallsAlong(t *testing.T) {
 
 // A parked call does not hold a connection that could end and so notify the server.
 func TestTimedOutParkedCallIsCancelledUpstream(t *testing.T) {
+	t.Parallel()
 	called := make(chan string, 8)
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -245,15 +246,10 @@ func TestTimedOutParkedCallIsCancelledUpstream(t *testing.T) {
 		w.Header().Set("Mcp-Session-Id", "s1")
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "id: e1\ndata: \n\n")
-	}), gateway.Options{Timeout: 100 * time.Millisecond}, httpgate.Options{})
+	}), gateway.Options{Timeout: time.Second}, httpgate.Options{})
 	g.Post(t, httpgatetest.ToolCall, "Mcp-Session-Id", "s1")
-	select {
-	case got := <-called:
-		if got != "s17" {
-			t.Errorf("call %s was called off", got)
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("the server was not told")
+	if got := <-called; got != "s17" {
+		t.Errorf("call %s was called off", got)
 	}
 	if codes := g.Codes(); len(codes) != 1 || codes[0] != "candor/CALL_TIMEOUT" {
 		t.Errorf("%v", codes)

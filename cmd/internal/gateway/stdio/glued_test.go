@@ -25,7 +25,7 @@ func TestAnswerAfterUnendedNoiseIsDelivered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := wrapped(t, gateway.Options{Validate: gateway.ValidationOff, Timeout: 3 * time.Second}, badChild())
+			s := wrapped(t, gateway.Options{Validate: gateway.ValidationOff}, badChild())
 			s.greet()
 			s.call(1, "raw", `{"text":`+jsonText(printed)+`}`)
 			want := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"after it"}]}}`
@@ -40,7 +40,7 @@ func TestAnswerAfterUnendedNoiseIsDelivered(t *testing.T) {
 
 // Two threads of a server that share its output write two answers and then two newlines.
 func TestAnswersOnOneLineAreAllDelivered(t *testing.T) {
-	s := wrapped(t, gateway.Options{Validate: gateway.ValidationOff, Timeout: 3 * time.Second}, badChild())
+	s := wrapped(t, gateway.Options{Validate: gateway.ValidationOff}, badChild())
 	s.greet()
 	s.call(1, "hang", `{}`)
 	s.call(2, "say", `{"text":"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":1}} {\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"a\":2}}"}`)

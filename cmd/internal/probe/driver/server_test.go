@@ -2,6 +2,7 @@ package driver_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +24,9 @@ import (
 
 // The test binary is also the server under test; this variable selects which one.
 const personality = "DRIVE_TEST_SERVER"
+
+// paceVariable has the factor for the times of the server.
+const paceVariable = "DRIVE_TEST_PACE"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
@@ -99,8 +104,9 @@ func serveStdio(who string) int {
 			fmt.Println(text)
 		}
 	}
+	pace, _ := strconv.Atoi(cmp.Or(os.Getenv(paceVariable), "1")) // 0 if a test has set something else
 	later := func(d time.Duration, answer string) {
-		time.AfterFunc(d, func() { say(answer) })
+		time.AfterFunc(time.Duration(pace)*d, func() { say(answer) })
 	}
 	forked, calls, pending := 0, 0, ""
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)

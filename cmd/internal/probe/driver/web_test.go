@@ -199,8 +199,7 @@ func TestHTTPOutcomes(t *testing.T) {
 	for _, name := range []string{"accepts", "hangs", "breaks", "empty", "elsewhere", "chatters", "read"} {
 		cases = append(cases, call(name, name, probe.ExpectRefusal))
 	}
-	run := driven(t, driver.Target{URL: s.URL, Transport: driver.TransportHTTP}, quick(cases...))
-	expect(t, run, "accepts no_answer", "hangs hang", "breaks no_answer", "empty answered", "elsewhere answered", "chatters hang", "read answered")
+	run := paced(t, driver.Target{URL: s.URL, Transport: driver.TransportHTTP}, quick(cases...), "accepts no_answer", "hangs hang", "breaks no_answer", "empty answered", "elsewhere answered", "chatters hang", "read answered")
 	for i, want := range []int{202, 0, 0, 502, 307, 0, 200} {
 		if run.Observations[i].Status != want {
 			t.Errorf("%s has status %d", run.Observations[i].Case.Name, run.Observations[i].Status)

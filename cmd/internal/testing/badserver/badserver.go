@@ -30,6 +30,9 @@ import (
 // Env is the variable that makes a binary this server: "server", or "sleeper" for a process that only sleeps.
 const Env = "CANDOR_BAD_SERVER"
 
+// Begun is the line on stderr for each call of "hang" or "late".
+const Begun = "badserver: a call has begun"
+
 // Wanted reports whether this process should run the server.
 func Wanted() bool { return os.Getenv(Env) != "" }
 
@@ -40,7 +43,7 @@ func Main() int {
 		hang()
 		return 0
 	}
-	s := &server{out: os.Stdout, answers: map[string]chan json.RawMessage{}, cancelled: map[string]bool{}}
+	s := &server{out: os.Stdout, answers: map[string]chan json.RawMessage{}, cancelled: map[string]chan struct{}{}}
 	s.honest = scripted.Server{Name: "badserver", Tools: strings.Join(listed(), ","), Script: func(*wire.Message) (string, bool) { return "", false }}
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
@@ -65,8 +68,8 @@ type server struct {
 	out       io.Writer
 	answers   map[string]chan json.RawMessage // responses of the client, by id of the server's request
 	asked     int
-	cancelled map[string]bool
-	deaf      bool // it ignores signals and the end of its input
+	cancelled map[string]chan struct{} // closed when the call with that id is cancelled
+	deaf      bool                     // it ignores signals and the end of its input
 }
 
 // request holds the relevant parts of a client's message.
@@ -107,9 +110,11 @@ func (s *server) receive(line []byte) {
 	case r.Method == "tools/call":
 		s.call(r)
 	case r.Method == "notifications/cancelled":
-		s.mu.Lock()
-		s.cancelled[string(r.Params.RequestID)] = true
-		s.mu.Unlock()
+		select {
+		case <-s.cancellation(string(r.Params.RequestID)):
+		default:
+			close(s.cancellation(string(r.Params.RequestID)))
+		}
 	case r.ID != nil:
 		m := wire.Parse(line, wire.Limits{})
 		s.write(append(s.honest.Answer(nil, &m), '\n'))
@@ -129,11 +134,21 @@ func (s *server) call(r request) {
 	go fault.do(s, r)
 }
 
+// cancellation returns a channel that is closed when the call with that id is cancelled.
+func (s *server) cancellation(id string) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancelled[id] == nil {
+		s.cancelled[id] = make(chan struct{})
+	}
+	return s.cancelled[id]
+}
+
 // pause waits as long as the arguments say: slow answers are faults too.
 func pause(r request) { time.Sleep(time.Duration(r.Params.Arguments.Ms) * time.Millisecond) }
 
 // hang does nothing, but ends by itself, in case the test that started the server does not end it.
-func hang() { time.Sleep(2 * time.Minute) }
+func hang() { time.Sleep(10 * time.Minute) }
 
 // write writes raw bytes immediately.
 func (s *server) write(b []byte) {

@@ -6,6 +6,9 @@ package badserver
 // Env is the variable that makes a binary this server.
 const Env = "CANDOR_BAD_SERVER"
 
+// Begun is not written.
+const Begun = "badserver: a call has begun"
+
 // Wanted returns false.
 func Wanted() bool { return false }
 

@@ -56,12 +56,17 @@ func init() { //nolint:funlen // one table
 			line := text(r.ID, "you will never read the end of this")
 			s.write(line[:len(line)/2])
 		}, blocks: true},
-		"hang":   {do: func(*server, request) {}},
+		// hang never answers. late answers after ms milliseconds, or if ms is 0, when the call has been cancelled. Both report on stderr
+		// that they have begun, so that a test can wait for it.
+		"hang":   {do: func(*server, request) { fmt.Fprintln(os.Stderr, Begun) }},
 		"deaf":   {do: func(*server, request) { hang() }, blocks: true},
 		"mute":   {do: func(*server, request) { _ = os.Stdout.Close() }},
 		"closed": {do: func(*server, request) { _ = os.Stdin.Close(); hang() }, blocks: true},
 		"late": {do: func(s *server, r request) {
-			pause(r)
+			fmt.Fprintln(os.Stderr, Begun)
+			if pause(r); r.Params.Arguments.Ms == 0 {
+				<-s.cancellation(string(r.ID))
+			}
 			s.write(text(r.ID, "late"))
 		}},
 

@@ -124,7 +124,7 @@ func ToolCall(id int, tool, arguments string) string {
 }
 
 // TooLong is the timeout for tests that hang. It is not used to measure anything.
-const TooLong = 30 * time.Second
+const TooLong = 2 * time.Minute
 
 // IDOf returns the id of a message, and whether it is an answer.
 func IDOf(line string) (id string, answer bool) {

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/httpgate"
@@ -69,7 +68,7 @@ var TestTransport = &http.Transport{MaxIdleConnsPerHost: 64}
 // Send sends a request and reads the whole response.
 func Send(t *testing.T, method, address, body string, header ...string) Reply {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), gatewaytest.TooLong)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// SDKServer returns a server of the official SDK that sends requests to its client, reports progress and fails.
-func SDKServer(cancelled chan<- struct{}) *mcp.Server {
+// SDKServer returns a server of the official SDK that sends requests to its client, reports progress and fails. Its tool "hang" sends
+// a value when it begins and another when it is cancelled.
+func SDKServer(hangs chan<- struct{}) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, nil)
 	none := map[string]any{"type": "object"}
 	tool := func(name string, run func(context.Context, *mcp.CallToolRequest) (string, error)) {
@@ -46,17 +48,18 @@ func SDKServer(cancelled chan<- struct{}) *mcp.Server {
 	})
 	tool("fail", func(context.Context, *mcp.CallToolRequest) (string, error) { return "", errors.New("disk on fire") })
 	tool("hang", func(ctx context.Context, _ *mcp.CallToolRequest) (string, error) {
+		hangs <- struct{}{}
 		<-ctx.Done()
-		cancelled <- struct{}{}
+		hangs <- struct{}{}
 		return "", ctx.Err()
 	})
 	return s
 }
 
 // Report returns what a client of the official SDK receives from a server, as comparable texts.
-func Report(t *testing.T, url, version string, cancelled <-chan struct{}) []string {
+func Report(t *testing.T, url, version string, hangs <-chan struct{}) []string {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), gatewaytest.TooLong)
 	defer stop()
 	progress := make(chan float64, 10)
 	c := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, &mcp.ClientOptions{
@@ -96,11 +99,11 @@ func Report(t *testing.T, url, version string, cancelled <-chan struct{}) []stri
 	_, err = s.ReadResource(ctx, &mcp.ReadResourceParams{URI: "file:///none"})
 	see("resource %v", err != nil)
 	within, giveUp := context.WithCancel(ctx)
-	time.AfterFunc(50*time.Millisecond, giveUp)
+	go func() { <-hangs; giveUp() }()
 	_, err = s.CallTool(within, &mcp.CallToolParams{Name: "hang", Arguments: map[string]any{}})
 	see("hang %v", errors.Is(err, context.Canceled))
 	select {
-	case <-cancelled:
+	case <-hangs:
 		see("the server was told")
 	case <-ctx.Done():
 		see("the server was not told")
