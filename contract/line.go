@@ -1,10 +1,12 @@
 package contract
 
+import "github.com/candor-mcp/candor/internal/phrase"
+
 // line is the first line of a text, in lower case and split into words. It is limited to lineBytes and lineWords: error messages
 // state the failure early, and later text is usually data. Filling it allocates nothing.
 type line struct {
 	buf   [lineBytes]byte
-	words [lineWords]word
+	words [lineWords]phrase.Word
 	n     int // words used
 }
 
@@ -13,13 +15,9 @@ const (
 	lineWords = 64
 )
 
-// word is one word of a line, with the punctuation that follows it.
-type word struct {
-	from, to uint16
-	mark     byte // the first punctuation character after it, or 0
-}
+func (l *line) text() phrase.Text { return phrase.Text{Bytes: l.buf[:], Words: l.words[:l.n]} }
 
-func (l *line) word(i int) []byte { return l.buf[l.words[i].from:l.words[i].to] }
+func (l *line) word(i int) []byte { return l.buf[l.words[i].From:l.words[i].To] }
 
 // echoWord replaces text that only repeats the arguments of the call.
 const echoWord = '\x1a'
@@ -63,7 +61,7 @@ func (l *line) read(text []byte, escaped bool) (rest []byte) {
 		n++
 	}
 	if open && l.n < lineWords {
-		l.words[l.n].to = uint16(n) //nolint:gosec // n is at most lineBytes
+		l.words[l.n].To = uint16(n) //nolint:gosec // n is at most lineBytes
 		l.n++
 	}
 	return text[min(i, len(text)):]
@@ -73,17 +71,17 @@ func (l *line) read(text []byte, escaped bool) (rest []byte) {
 func (l *line) step(c byte, n int, open bool) bool {
 	if isWordByte(c) {
 		if !open && l.n < lineWords {
-			l.words[l.n] = word{from: uint16(n)} //nolint:gosec // n is at most lineBytes
+			l.words[l.n] = phrase.Word{From: uint16(n)} //nolint:gosec // n is at most lineBytes
 		}
 		return true
 	}
 	if open && l.n < lineWords {
-		l.words[l.n].to = uint16(n) //nolint:gosec // n is at most lineBytes
+		l.words[l.n].To = uint16(n) //nolint:gosec // n is at most lineBytes
 		l.n++
 	}
 	// A hyphen inside a name, as in error-budget.md, is not punctuation.
-	if c != ' ' && l.n > 0 && l.words[l.n-1].mark == 0 && !(open && c == '-') {
-		l.words[l.n-1].mark = c
+	if c != ' ' && l.n > 0 && l.words[l.n-1].Mark == 0 && !(open && c == '-') {
+		l.words[l.n-1].Mark = c
 	}
 	return false
 }

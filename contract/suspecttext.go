@@ -68,7 +68,7 @@ func (l *line) suspicious(text []byte) bool {
 
 // isStderr reports whether the line begins with "[stderr]" or "stderr:", the label of what a program wrote.
 func (l *line) isStderr() bool {
-	return l.n > 0 && string(l.word(0)) == "stderr" && l.words[0].mark != 0
+	return l.n > 0 && string(l.word(0)) == "stderr" && l.words[0].Mark != 0
 }
 
 // exitLine is the last line of such a text if the program failed.
@@ -218,7 +218,7 @@ func (v *textView) judgeBorrowed(from Source, begins bool) (string, bool) {
 // as" or "Error: line 1".
 func (v *textView) tellsOfCode() bool {
 	l := &v.first
-	return string(l.word(0)) == "error" && l.words[0].mark == 0 && l.n > 1 && !tables().Calling.at(l, 1) || tables().CodePlaces.within(l, predicateWords) || v.repeatsLabel()
+	return string(l.word(0)) == "error" && l.words[0].Mark == 0 && l.n > 1 && !tables().Calling.at(l, 1) || tables().CodePlaces.within(l, predicateWords) || v.repeatsLabel()
 }
 
 // isRecord reports whether the text is a list, a log or a card: a line begins with a date, a number or a hash, or several lines

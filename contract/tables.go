@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/phrase"
 	"github.com/candor-mcp/candor/spec"
 )
 
@@ -61,10 +62,10 @@ type phraseTables struct {
 }
 
 type wordTables struct {
-	Reading, Record, Judging, Search, Running             wordSet // verbs and nouns in the names of tools
-	BadStatus, Kept, Credential, Program, State, Changing wordSet
-	Seeming, Writing                                      wordSet  // verbs of tools that probably only read, and of tools that do not
-	FileKeys, PageKeys, ShellKeys, CodeKeys, ExecKeys     []string // endings of the names of arguments
+	Reading, Record, Judging, Search, Running             phrase.Set // verbs and nouns in the names of tools
+	BadStatus, Kept, Credential, Program, State, Changing phrase.Set
+	Seeming, Writing                                      phrase.Set // verbs of tools that probably only read, and of tools that do not
+	FileKeys, PageKeys, ShellKeys, CodeKeys, ExecKeys     []string   // endings of the names of arguments
 
 	ForeignOpenings   []string // begin error messages in scripts without spaces, or symbols in front of them
 	ForeignPredicates []string // make a short sentence in those scripts a failure
@@ -84,20 +85,6 @@ type meaning struct {
 	Phrases []string
 	Stumble bool // the words of a runtime that failed on an unexpected value
 	Weak    bool // the words decide nothing
-}
-
-// wordSet is a set of words, which is written as a list.
-type wordSet map[string]bool
-
-// UnmarshalJSON reads the list.
-func (w *wordSet) UnmarshalJSON(raw []byte) error {
-	var list []string
-	err := json.Unmarshal(raw, &list)
-	*w = make(wordSet, len(list))
-	for _, word := range list {
-		(*w)[word] = true
-	}
-	return err
 }
 
 // tables reads the tables on first use.
@@ -121,7 +108,7 @@ var tables = sync.OnceValue(func() *tableSet {
 func (b *phrasebook) addAll(table []meaning) {
 	for rank, m := range table {
 		for _, s := range m.Phrases {
-			b.add(ranked{parsePhrase(s), rank})
+			b.Add(phrase.Parse(s), rank)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/phrase"
 )
 
 // readWords reads sentences written for people. A sentence that describes the failure takes precedence over one that gives advice.
@@ -79,7 +80,7 @@ func (h *answerText) search(text string, advising bool) (m *meaning, words strin
 // bestMeaning returns the rank of the best meaning in a sentence that is consistent with the call, and the index of its first
 // word.
 func (h *answerText) bestMeaning(l *line, below int) (rank, at int) {
-	var skip rankSet
+	var skip phrase.Ranks
 	for {
 		rank, at = below, 0
 		for i := range l.n {

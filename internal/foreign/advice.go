@@ -5,6 +5,7 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // splitAdvice records advice in separate lines after the sentence and returns the text before it. A text that is only advice is
@@ -52,14 +53,17 @@ func (r *reader) validationNames(advice string) {
 }
 
 func (r *reader) provide(rest string) {
-	names, ok := r.match(itemsOf("a|an|the|valid|both|either? valid? IDENTS"), tokens(rest), 0)
-	if !ok {
+	toks := tokens(rest)
+	if len(toks) == 0 {
 		return
 	}
+	_, names := r.prose(toks).find(provided(), 0)
 	for _, name := range names {
 		r.named(name, "required", "Provide "+firstSentence(rest))
 	}
 }
+
+var provided = sync.OnceValue(func() *grammar { return newGrammar("required: a|an|the|valid|both|either? valid? IDENTS") })
 
 // requestIDs are the names before the id of a request in the peer's log, as in "(request id: req_123)".
 var requestIDs = regexp.MustCompile(`(?i)(?:^|[^a-z_])(?:(?:x-)?request|correlation|trace|incident|error|reference|activity)[ _-]?id[ :="'~≈()\t\\]*([\w:.-]{6,128})`)

@@ -208,14 +208,3 @@ func (r *reader) rooted(steps []string) []string {
 }
 
 func isIndex(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// set returns the words of a text as a set.
-func set(words string) map[string]bool { return setOf(strings.Fields(words)...) }
-
-func setOf(words ...string) map[string]bool {
-	m := make(map[string]bool, len(words))
-	for _, w := range words {
-		m[w] = true
-	}
-	return m
-}

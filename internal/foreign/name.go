@@ -1,6 +1,10 @@
 package foreign
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/phrase"
+)
 
 // nameOf returns the argument that a token names. strict rejects bare words that look like prose; strong allows vague ones.
 func (r *reader) nameOf(t token, strict, strong bool) (string, bool) {
@@ -29,7 +33,7 @@ func (r *reader) nameOf(t token, strict, strong bool) (string, bool) {
 }
 
 // typeWords are never names even in quotes.
-var typeWords = setOf("string", "object", "undefined", "null", "none", "true", "false", "boolean", "array", "integer", "[object object]",
+var typeWords = phrase.SetOf("string", "object", "undefined", "null", "none", "true", "false", "boolean", "array", "integer", "[object object]",
 	"nan", "arguments", "args", "params")
 
 // lowerHead returns a capitalised first word in lower case: "Directory is required" is about directory.

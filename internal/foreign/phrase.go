@@ -1,208 +1,153 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
-	"unicode/utf8"
+	"sync"
+
+	"github.com/candor-mcp/candor/internal/phrase"
 )
 
-// A phrase is a pattern over tokens that says which words of a sentence name arguments. Patterns are data:
+// grammar holds the phrases of spec/phrases.json with which servers name a failing argument in prose, each with the rule that
+// failed. The first phrase that matches at a token wins. Their classes are:
 //
-//	word        that word in any case;  a|b one of them;  word? may be absent
-//	KIND        parameter, argument, field and their like; KINDS? may be absent
+//	KIND        parameter, argument, field and their like
 //	NAME        an argument's name, quoted or bare;  NAMES several, joined by commas and words
 //	IDENT       a name that does not look like prose: quoted, known, camelCase or snake_case;  IDENTS several
 //	QUOTED      a name in quotes
 //	PARAM       parameter, argument: words that are not used for a column or a file
 //	ANY         any one token;  *: skips to a colon in the same line
 //	^  $        the beginning and the end of a sentence
-//	缺少         script without spaces matches inside a token
 //
-// A trailing ! on NAME or NAMES admits words such as "value" or "key" that are mostly prose elsewhere.
-type phrase struct {
-	items []item
-	rule  string
+// Strong ones admit words such as "value" or "key" that are mostly prose elsewhere.
+type grammar struct {
+	phrase.Book
+	phrases []phrase.Phrase
+	rules   []string
 }
 
-type item struct {
-	op       op
-	words    []string
-	inside   []string // the words that match inside a token
-	optional bool
-	strong   bool
-}
+// sentences compiles the phrases on first use.
+var sentences = sync.OnceValue(func() *grammar { return newGrammar(tables().Fields...) })
 
-type op uint8
-
-const (
-	opWord op = iota
-	opKind
-	opName
-	opNames
-	opIdent
-	opIdents
-	opQuoted
-	opParam
-	opAny
-	opColon
-	opHead
-	opEnd
-)
-
-var ops = map[string]op{
-	"KIND": opKind, "NAME": opName, "NAMES": opNames, "IDENT": opIdent, "IDENTS": opIdents, "QUOTED": opQuoted, "PARAM": opParam,
-	"ANY": opAny, "*:": opColon, "^": opHead, "$": opEnd,
-}
-
-// phrasesOf compiles lines of the form "rule: pattern".
-func phrasesOf(lines ...string) []phrase {
-	out := make([]phrase, 0, len(lines))
-	for _, line := range lines {
+// newGrammar compiles lines of the form "rule: phrase".
+func newGrammar(lines ...string) *grammar {
+	g := new(grammar)
+	for rank, line := range lines {
 		rule, pattern, _ := strings.Cut(line, ": ")
-		out = append(out, phrase{items: itemsOf(pattern), rule: rule})
+		g.phrases, g.rules = append(g.phrases, phrase.Parse(pattern)), append(g.rules, rule)
+		g.Add(g.phrases[rank], rank)
 	}
-	return out
+	return g
 }
 
-func itemsOf(pattern string) []item {
-	var out []item
-	for _, field := range strings.Fields(pattern) {
-		it := item{}
-		field, it.optional = strings.CutSuffix(field, "?")
-		if bare, strong := strings.CutSuffix(field, "!"); strong {
-			field, it.strong = bare, true
+// prose is a text in which phrases are looked for.
+type prose struct {
+	*reader
+	phrase.Text
+	toks  []token
+	names []string // of the last phrase that matched
+}
+
+func (r *reader) prose(toks []token) *prose {
+	p := &prose{reader: r, toks: toks}
+	p.Words = make([]phrase.Word, len(toks))
+	for i, t := range toks {
+		from := len(p.Bytes)
+		if t.kind != kindQuoted { // the words of a phrase match none in quotes
+			p.Bytes = append(p.Bytes, t.low...)
 		}
-		code, special := ops[field]
-		if it.op = code; !special {
-			it.words = strings.Split(field, "|")
-			for _, w := range it.words {
-				if startsSpaceless(w) {
-					it.inside = append(it.inside, w)
-				}
-			}
-		}
-		out = append(out, it)
+		p.Words[i] = phrase.Word{From: uint16(from), To: uint16(len(p.Bytes))} //nolint:gosec // a text has at most MaxText bytes
 	}
-	return out
+	p.Class, p.Matched = p.ends, p.keep
+	return p
 }
 
-// match tries a phrase at token i and returns the names that it found.
-func (r *reader) match(items []item, toks []token, i int) (names []string, ok bool) {
-	if len(items) == 0 {
-		return nil, true
+// find returns the rule of the first phrase that matches at token i, and the names in it, or none.
+func (p *prose) find(g *grammar, i int) (rule string, names []string) {
+	rank := g.RankAt(&p.Text, i, len(g.phrases), 0)
+	if rank == len(g.phrases) {
+		return "", nil
 	}
-	it, rest := items[0], items[1:]
-	for _, step := range r.steps(it, toks, i) {
-		if more, ok := r.match(rest, toks, step.next); ok {
-			return append(step.names, more...), true
-		}
-	}
-	if it.optional {
-		return r.match(rest, toks, i)
-	}
-	return nil, false
+	p.names = nil
+	g.phrases[rank].MatchAt(&p.Text, i)
+	return g.rules[rank], p.names
 }
 
-// step is one way to satisfy an item.
-type step struct {
-	names []string
-	next  int
-}
-
-func (r *reader) steps(it item, toks []token, i int) []step {
-	if i >= len(toks) {
-		if it.op == opEnd {
-			return []step{{next: i}}
-		}
-		return nil
-	}
-	if it.op == opHead && toks[i].head || it.op == opEnd && (toks[i].head || toks[i].kind == kindMark) {
-		return []step{{next: i}}
-	}
-	switch it.op {
-	case opQuoted:
-		if toks[i].kind != kindQuoted {
-			return nil
-		}
-		return r.oneName(it, toks, i)
-	case opName, opIdent:
-		return r.oneName(it, toks, i)
-	case opNames, opIdents:
-		return r.manyNames(it, toks, i)
-	case opColon:
-		return skipToColon(toks, i)
-	case opHead, opEnd:
-		return nil
-	default:
-		if it.admits(toks[i]) {
-			return []step{{next: i + 1}}
-		}
-		return nil
-	}
-}
-
-func (it item) admits(t token) bool {
-	switch it.op {
-	case opAny:
-		return true
-	case opKind:
-		return t.kind == kindWord && tables().Kinds[t.low]
-	case opParam:
-		return t.kind == kindWord && tables().Params[t.low]
-	default:
-		return t.kind != kindQuoted && it.hasWord(t.low)
-	}
-}
-
-func (it item) hasWord(low string) bool {
-	for _, w := range it.words {
-		if w == low {
-			return true
-		}
-	}
-	for _, w := range it.inside {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
-}
-
-// startsSpaceless reports whether w begins in a script without spaces.
-func startsSpaceless(w string) bool {
-	c, _ := utf8.DecodeRuneInString(w)
-	return isSpaceless(c)
-}
-
-func (r *reader) oneName(it item, toks []token, i int) []step {
-	name, ok := r.nameOf(toks[i], it.op == opIdent, it.strong)
-	if !ok {
-		return nil
-	}
-	return []step{{names: []string{name}, next: i + 1}}
-}
-
-// manyNames reads a list: a, b and c; ["a" "b"]. Longer lists are tried first.
-func (r *reader) manyNames(it item, toks []token, i int) []step {
-	var out []step
+// keep adds the names between two tokens to those that follow.
+func (p *prose) keep(e *phrase.Element, from, to int) {
 	var names []string
-	for n := 0; n < 2 && i < len(toks) && toks[i].kind == kindMark && strings.Contains("[({", toks[i].text); n++ {
+	p.eachName(e, from, func(name string, next int) bool {
+		names = append(names, name)
+		return next < to
+	})
+	p.names = append(names, p.names...)
+}
+
+// ends returns where a class can end that begins at token i.
+func (p *prose) ends(e *phrase.Element, i int) (ends []int) {
+	if i >= len(p.toks) {
+		if e.Class == "$" {
+			ends = []int{i}
+		}
+		return ends
+	}
+	t, after := p.toks[i], 0
+	switch e.Class {
+	case "^", "$":
+		if t.head || e.Class == "$" && t.kind == kindMark {
+			ends = []int{i}
+		}
+		return ends
+	case "*:":
+		return skipToColon(p.toks, i)
+	case "ANY":
+		after = i + 1
+	case "KIND":
+		after = wordOf(tables().Kinds, t, i)
+	case "PARAM":
+		after = wordOf(tables().Params, t, i)
+	}
+	if after > 0 {
+		return []int{after}
+	}
+	p.eachName(e, i, func(_ string, next int) bool {
+		ends = append(ends, next)
+		return true
+	})
+	slices.Reverse(ends) // longer lists are tried first
+	return ends
+}
+
+// wordOf returns the index after token i if it is a word of the set, or 0.
+func wordOf(set phrase.Set, t token, i int) int {
+	if t.kind == kindWord && set[t.low] {
+		return i + 1
+	}
+	return 0
+}
+
+// eachName reads the name at token i, or a list of names: a, b and c; ["a" "b"]. It stops if use returns false.
+func (p *prose) eachName(e *phrase.Element, i int, use func(name string, next int) bool) {
+	class, several := strings.CutSuffix(e.Class, "S")
+	if !several && class != "NAME" && class != "IDENT" && (class != "QUOTED" || p.toks[i].kind != kindQuoted) {
+		return
+	}
+	toks := p.toks
+	for n := 0; several && n < 2 && i < len(toks) && toks[i].kind == kindMark && strings.Contains("[({", toks[i].text); n++ {
 		i++
 	}
-	for i < len(toks) && len(names) < MaxIssues {
-		name, ok := r.nameOf(toks[i], it.op == opIdents, it.strong)
-		if !ok {
-			break
-		}
-		names = append(names, name)
+	for n := 0; i < len(toks) && n < MaxIssues; n++ {
+		name, ok := p.nameOf(toks[i], class == "IDENT", e.Strong)
 		i++
-		out = append([]step{{names: append([]string(nil), names...), next: i}}, out...)
+		if !ok || !use(name, i) || !several {
+			return
+		}
 		next := skipJoint(toks, i)
 		if next == i && !(toks[i-1].kind == kindQuoted && i < len(toks) && toks[i].kind == kindQuoted) {
-			break
+			return
 		}
 		i = next
 	}
-	return out
 }
 
 // skipJoint skips the words and marks between two names of a list.
@@ -213,10 +158,10 @@ func skipJoint(toks []token, i int) int {
 	return i
 }
 
-func skipToColon(toks []token, i int) []step {
+func skipToColon(toks []token, i int) []int {
 	for n := 0; i < len(toks) && n < 10; n++ {
 		if toks[i].text == ":" || toks[i].text == "：" {
-			return []step{{next: i + 1}}
+			return []int{i + 1}
 		}
 		if toks[i].text == "." || toks[i].text == "\n" {
 			return nil

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/phrase"
 )
 
 // wrappers are the prefixes that SDKs and servers put in front of a sentence. Each function removes one prefix and records its
@@ -134,7 +136,7 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 func isToolName(s string) bool { return toolName.MatchString(s) }
 
 // outputs are the prefixes about the result of the tool, whose faults are not in an argument.
-var outputs = setOf("Output validation error", "Invalid tools/call result")
+var outputs = phrase.SetOf("Output validation error", "Invalid tools/call result")
 
 // peelValidation removes a prefix after which the text is about the arguments.
 func (r *reader) peelValidation(s string) (string, bool) {
@@ -249,8 +251,8 @@ func (r *reader) peelSymbol(s string) (string, bool) {
 	return s[len(m[0])-1:], true
 }
 
-var refusals = set(`
-	REFUSE REFUSED DENIED BLOCKED FORBIDDEN REJECTED UNAUTHORIZED TIMEOUT CONFLICT INVALID FATAL`)
+var refusals = phrase.SetOf(strings.Fields(`
+	REFUSE REFUSED DENIED BLOCKED FORBIDDEN REJECTED UNAUTHORIZED TIMEOUT CONFLICT INVALID FATAL`)...)
 
 // isSymbol reports whether s is UPPER_SNAKE with at least one underscore, the spelling of codes.
 func isSymbol(s string) bool {

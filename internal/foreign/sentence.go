@@ -4,71 +4,26 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/candor-mcp/candor/wire"
 )
 
-// grammar holds the phrases of spec/phrases.json with which servers name a failing argument in prose. The first phrase that matches
-// at a token wins.
-type grammar struct {
-	phrases []phrase
-	firsts  map[string][]int // phrases by their first word; most tokens begin no phrase
-	wilds   []int            // phrases that can begin with other tokens
-}
-
-// compiledSentences compiles the sentences on first use.
-var compiledSentences = sync.OnceValue(func() *grammar {
-	g := &grammar{phrases: phrasesOf(tables().Fields...)}
-	g.firsts, g.wilds = indexPhrases(g.phrases)
-	return g
-})
-
-func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
-	byWord = make(map[string][]int)
-	for n, p := range all {
-		first := p.items[0]
-		if first.op == opHead {
-			first = p.items[1]
-		}
-		if first.op != opWord || first.words[0][0] >= 0x80 {
-			wild = append(wild, n)
-			continue
-		}
-		for _, w := range first.words {
-			byWord[w] = append(byWord[w], n)
-		}
-	}
-	return byWord, wild
-}
-
 // fields reads the arguments that a text names as faulty.
 func (r *reader) fields(s string) {
-	toks, g := r.tokens(s), compiledSentences()
+	toks := r.tokens(s)
+	p := r.prose(toks)
 	for i := range toks {
-		if !isCallee(toks, i) && !r.phraseAt(s, toks, i, g, g.firsts[toks[i].low]) {
-			r.phraseAt(s, toks, i, g, g.wilds)
+		if isCallee(toks, i) {
+			continue
+		}
+		rule, names := p.find(sentences(), i)
+		for _, name := range names {
+			r.named(name, rule, lineAt(s, toks[i].at))
 		}
 	}
 	r.runtime(s, toks)
 	r.values(s, toks)
-}
-
-// phraseAt tries the listed phrases at token i and applies the first that matches. It reports whether one did.
-func (r *reader) phraseAt(s string, toks []token, i int, g *grammar, which []int) bool {
-	for _, n := range which {
-		p := g.phrases[n]
-		names, ok := r.match(p.items, toks, i)
-		if !ok || len(names) == 0 {
-			continue
-		}
-		for _, name := range names {
-			r.named(name, p.rule, lineAt(s, toks[i].at))
-		}
-		return true
-	}
-	return false
 }
 
 // lineAt returns the sentence around a position, as the message of an issue.

@@ -3,6 +3,8 @@ package foreign
 import (
 	"strconv"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/phrase"
 )
 
 // statusOf finds the HTTP status that a text states. A number alone does not count, because ports, counts, lines and ids look the
@@ -167,8 +169,8 @@ func bounded(s string, i, end int) bool {
 }
 
 // statuses are the numbers that HTTP and its common extensions define; other numbers need a clearer context.
-var statuses = set(`100 101 102 103 200 201 202 203 204 205 206 207 208 226 300 301 302 303 304 305 307 308
+var statuses = phrase.SetOf(strings.Fields(`100 101 102 103 200 201 202 203 204 205 206 207 208 226 300 301 302 303 304 305 307 308
 	400 401 402 403 404 405 406 407 408 409 410 411 412 413 414 415 416 417 418 421 422 423 424 425 426 428 429 431 451 499
-	500 501 502 503 504 505 506 507 508 510 511 520 521 522 523 524 529`)
+	500 501 502 503 504 505 506 507 508 510 511 520 521 522 523 524 529`)...)
 
 func isStatus(n int) bool { return statuses[strconv.Itoa(n)] }

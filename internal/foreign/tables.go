@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/candor-mcp/candor/internal/phrase"
 	"github.com/candor-mcp/candor/spec"
 )
 
 // tableSet has the tables of spec/phrases.json with which facts are found in a text. Pairs are tried in their order.
 type tableSet struct {
-	Fields      []string          // see phrase
+	Fields      []string          // see grammar
 	Signs       []pair            // words of a validator's sentence, and the rule
 	Types       map[string]string // the type names of other languages
 	Rules       map[string]string // the words of validators for keywords of JSON Schema
@@ -34,38 +35,28 @@ type tableSet struct {
 
 // wordTables are sets of words.
 type wordTables struct {
-	Never   wordSet // are not read as the name of an argument, even after "parameter", unless the request has an argument of that name
-	Vague   wordSet // name an argument only if the sentence allows no other reading
-	Typed   wordSet // vague words for a type at the beginning of a validator's sentence: "Number must be less than 5"
-	Kinds   wordSet // words for an argument of a tool
-	Params  wordSet // words that rarely mean anything but an argument
-	Generic wordSet // words for any argument, or for a part of one
-	Joints  wordSet // words and marks between two names of a list
-	Choice  wordSet // introduce a list of valid values
-	Roots   wordSet // words in front of a path that mean the arguments as a whole
+	Never   phrase.Set // are not read as the name of an argument, even after "parameter", unless the request has an argument of that name
+	Vague   phrase.Set // name an argument only if the sentence allows no other reading
+	Typed   phrase.Set // vague words for a type at the beginning of a validator's sentence: "Number must be less than 5"
+	Kinds   phrase.Set // words for an argument of a tool
+	Params  phrase.Set // words that rarely mean anything but an argument
+	Generic phrase.Set // words for any argument, or for a part of one
+	Joints  phrase.Set // words and marks between two names of a list
+	Choice  phrase.Set // introduce a list of valid values
+	Roots   phrase.Set // words in front of a path that mean the arguments as a whole
 
-	Builtins   wordSet // members of a language: "reading 'map'" is about a response, not an argument
-	Lists      wordSet // members that hold issues
-	Containers wordSet // members that may hold a failure inside
-	Verdicts   wordSet // values of status and type that only say that this is a failure
-	Moments    wordSet // members that hold a point in time; small numbers in them are delays
-	ErrnoNames wordSet // names of system errors that runtimes print
+	Builtins   phrase.Set // members of a language: "reading 'map'" is about a response, not an argument
+	Lists      phrase.Set // members that hold issues
+	Containers phrase.Set // members that may hold a failure inside
+	Verdicts   phrase.Set // values of status and type that only say that this is a failure
+	Moments    phrase.Set // members that hold a point in time; small numbers in them are delays
+	ErrnoNames phrase.Set // names of system errors that runtimes print
 
-	Generics wordSet // sentences that do not name the cause, without case, full stop and "please try again later"
-	Measures wordSet // make the number before them an amount
-	Sure     wordSet // a three-digit number after them is a status
-	Likely   wordSet // a number after them that HTTP names is a status
-	NotHTTP  wordSet // make a following status or code something else
-}
-
-type wordSet map[string]bool
-
-// UnmarshalJSON reads a list of words.
-func (w *wordSet) UnmarshalJSON(raw []byte) error {
-	var words []string
-	err := json.Unmarshal(raw, &words)
-	*w = setOf(words...)
-	return err
+	Generics phrase.Set // sentences that do not name the cause, without case, full stop and "please try again later"
+	Measures phrase.Set // make the number before them an amount
+	Sure     phrase.Set // a three-digit number after them is a status
+	Likely   phrase.Set // a number after them that HTTP names is a status
+	NotHTTP  phrase.Set // make a following status or code something else
 }
 
 type pair struct{ Text, Value string }

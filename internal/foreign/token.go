@@ -58,7 +58,10 @@ func tokens(s string) []token {
 }
 
 // spaceless reports whether a token is a word of a script that is written without spaces.
-func (t token) spaceless() bool { return t.kind == kindWord && startsSpaceless(t.text) }
+func (t token) spaceless() bool {
+	c, _ := utf8.DecodeRuneInString(t.text)
+	return t.kind == kindWord && isSpaceless(c)
+}
 
 // gapAt returns the length of the gap between tokens at i: white space, a backslash, or a plural in brackets.
 func gapAt(s string, i int) int {

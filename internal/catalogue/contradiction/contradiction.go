@@ -12,25 +12,26 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/candor-mcp/candor/internal/phrase"
 	"github.com/candor-mcp/candor/spec"
 )
 
 // rules is the content of spec/contradictions.json.
 type rules struct {
-	Negations     list
+	Negations     phrase.Set
 	NegationReach int // number of words before a match in which a negation counts
-	ClauseWords   list
-	LeadWords     list
-	AfterReach    int    // number of words after a match in which a condition may begin
-	Rules         []rule // the first is for not_retryable
+	ClauseWords   phrase.Set
+	LeadWords     phrase.Set
+	AfterReach    int     // number of words after a match in which a condition may begin
+	Rules         []*rule // the first is for not_retryable
 }
 
 // rule holds the phrases that contradict one kind of advice, and those that excuse them.
 type rule struct {
 	Retry        string
 	Phrases      list
-	UnlessBefore list
-	UnlessAfter  list
+	UnlessBefore phrase.Book
+	UnlessAfter  phrase.Book
 }
 
 // contract is read on first use.
@@ -42,36 +43,40 @@ var contract = sync.OnceValue(func() *rules {
 	return r
 })
 
-// list is a set of phrases by their first word. Phrases are lower-case words with single spaces between them.
-type list map[string][]string
+// list has phrases by rank: lower-case words with single spaces between them, sorted.
+type list struct {
+	phrase.Book
+	phrases []string
+}
 
 // UnmarshalJSON reads a list of phrases.
 func (l *list) UnmarshalJSON(raw []byte) error {
-	var phrases []string
-	err := json.Unmarshal(raw, &phrases)
-	slices.Sort(phrases)
-	*l = make(list)
-	for _, phrase := range phrases {
-		word, _, _ := strings.Cut(phrase, " ")
-		(*l)[word] = append((*l)[word], phrase)
+	err := json.Unmarshal(raw, &l.phrases)
+	slices.Sort(l.phrases)
+	for rank, p := range l.phrases {
+		l.Add(phrase.Parse(p), rank)
 	}
 	return err
 }
 
 // Find returns the first phrase in text that contradicts a kind of retry advice, such as not_retryable.
-func Find(retry, text string) (phrase string, found bool) {
-	var space [512]byte // enough for any suggestion
-	s := search{rules: contract(), text: appendPlain(space[:0], text)}
-	s.rule = &s.Rules[max(0, slices.IndexFunc(s.Rules, func(r rule) bool { return r.Retry == retry }))]
-	s.nextSentence()
-	for at, g := s.skip(0); at < len(s.text); {
-		s.cross(g)
-		end := s.wordEnd(at)
-		if phrase, last := s.phraseAt(s.rule.Phrases, at, end); phrase != "" && !s.excused(last) {
-			return phrase, true
+func Find(retry, text string) (found string, ok bool) {
+	var lower [512]byte // enough for any suggestion
+	var words [96]phrase.Word
+	s := search{rules: contract()}
+	r := s.Rules[max(0, slices.IndexFunc(s.Rules, func(r *rule) bool { return r.Retry == retry }))]
+	for left := appendPlain(lower[:0], text); len(left) > 0; {
+		s.Bytes = left
+		s.Words, left = sentence(left, words[:0])
+		s.changed = false
+		s.nextClause()
+		for i := range s.Words {
+			l := &r.Phrases
+			if rank := l.RankAt(&s.Text, i, len(l.phrases), 0); rank < len(l.phrases) && !s.excused(r, i+1+strings.Count(l.phrases[rank], " ")) {
+				return l.phrases[rank], true
+			}
+			s.pass(r, i)
 		}
-		s.pass(at, end)
-		at, g = s.skip(end)
 	}
 	return "", false
 }
@@ -95,105 +100,75 @@ func appendPlain(dst []byte, text string) []byte {
 // search is the state of one call of Find.
 type search struct {
 	*rules
-	rule *rule
-	text []byte // see appendPlain
+	rule        *rule
+	phrase.Text // the sentence that is searched
 
 	sinceNegation int  // words since the last negation of this clause
 	atStart       bool // only lead words precede in this clause
 	changed       bool // this sentence has asked for another call
 }
 
-func (s *search) nextSentence() {
-	s.changed = false
-	s.nextClause()
+// sentence appends the words of the first sentence of a text to words, and returns the text after it.
+func sentence(text []byte, words []phrase.Word) (split []phrase.Word, left []byte) {
+	at := 0
+	for at < min(len(text), maxSentence) {
+		end := wordEnd(text[:min(len(text), maxSentence)], at)
+		if end > at {
+			words = append(words, phrase.Word{From: uint16(at), To: uint16(end)}) //nolint:gosec // see maxSentence
+			at = end
+			continue
+		}
+		r, size := utf8.DecodeRune(text[at:])
+		at += size
+		switch g := gapOf(r, text[at:]); {
+		case g == sentenceEnd:
+			return words, text[at:]
+		case g == clauseEnd && len(words) > 0:
+			words[len(words)-1].Mark = ','
+		}
+	}
+	return words, text[at:]
 }
+
+// maxSentence is the number of bytes after which a sentence ends in any case.
+const maxSentence = 32 << 10
 
 func (s *search) nextClause() {
 	s.sinceNegation = s.NegationReach
 	s.atStart = true
 }
 
-// cross updates the state for the separator between two words.
-func (s *search) cross(g gap) {
-	switch g {
-	case sentenceEnd:
-		s.nextSentence()
-	case clauseEnd:
-		s.nextClause()
-	case space:
-	}
-}
-
-// pass updates the state for the word at [at, end) after it has been checked.
-func (s *search) pass(at, end int) {
-	word := string(s.text[at:end])
+// pass updates the state for word i after it has been checked.
+func (s *search) pass(r *rule, i int) {
+	word := string(s.Word(i))
 	if s.atStart {
-		if phrase, _ := s.phraseAt(s.rule.UnlessBefore, at, end); phrase != "" {
-			s.changed = true
-		}
-		s.atStart = s.LeadWords[word] != nil
+		s.changed = s.changed || r.UnlessBefore.At(&s.Text, i)
+		s.atStart = s.LeadWords[word]
 	}
 	switch {
-	case s.ClauseWords[word] != nil:
+	case s.ClauseWords[word], s.Words[i].Mark == ',':
 		s.nextClause()
-	case s.Negations[word] != nil:
+	case s.Negations[word]:
 		s.sinceNegation = 0
 	default:
 		s.sinceNegation++
 	}
 }
 
-// excused reports whether the match that ends at end does not count.
-func (s *search) excused(end int) bool {
-	return s.changed || s.sinceNegation < s.NegationReach || s.conditional(end)
-}
-
-// conditional reports whether a condition begins soon after the match.
-func (s *search) conditional(end int) bool {
-	for range s.AfterReach {
-		at, g := s.skip(end)
-		if at == len(s.text) || g == sentenceEnd {
-			return false
-		}
-		end = s.wordEnd(at)
-		if phrase, _ := s.phraseAt(s.rule.UnlessAfter, at, end); phrase != "" {
+// excused reports whether a match does not count, because of the words before it or of a condition that begins soon after it, at word end.
+func (s *search) excused(r *rule, end int) bool {
+	if s.changed || s.sinceNegation < s.NegationReach {
+		return true
+	}
+	for i := end; i < min(end+s.AfterReach, len(s.Words)); i++ {
+		if r.UnlessAfter.At(&s.Text, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// phraseAt returns the first phrase of a list that begins with the word at [at, end), and its end, or "".
-func (s *search) phraseAt(l list, at, end int) (phrase string, last int) {
-	for _, phrase := range l[string(s.text[at:end])] {
-		if last := s.match(end, phrase[end-at:]); last >= 0 {
-			return phrase, last
-		}
-	}
-	return "", 0
-}
-
-// match returns the end of the words of rest, which begins with a space, if they follow text[:end] in the same sentence, else -1.
-func (s *search) match(end int, rest string) int {
-	for rest != "" {
-		at, g := s.skip(end)
-		if at == len(s.text) || g == sentenceEnd {
-			return -1
-		}
-		end = s.wordEnd(at)
-		word := rest[1:]
-		if i := strings.IndexByte(word, ' '); i >= 0 {
-			word = word[:i]
-		}
-		if string(s.text[at:end]) != word {
-			return -1
-		}
-		rest = rest[1+len(word):]
-	}
-	return end
-}
-
-// gap is the strongest separator between two words.
+// gap is a separator between two words.
 type gap uint8
 
 const (
@@ -201,19 +176,6 @@ const (
 	clauseEnd
 	sentenceEnd
 )
-
-// skip returns the position of the next word, or len(text), and the strongest separator before it.
-func (s *search) skip(at int) (next int, passed gap) {
-	for at < len(s.text) {
-		r, size := utf8.DecodeRune(s.text[at:])
-		if isWord(r) {
-			break
-		}
-		at += size
-		passed = max(passed, gapOf(r, s.text[at:]))
-	}
-	return at, passed
-}
 
 // gapOf returns the kind of separator of the rune r, given the text after it.
 func gapOf(r rune, rest []byte) gap {
@@ -232,16 +194,16 @@ func gapOf(r rune, rest []byte) gap {
 	}
 }
 
-// wordEnd returns the end of the word that begins at text[at:].
-func (s *search) wordEnd(at int) int {
-	for at < len(s.text) {
-		r, size := utf8.DecodeRune(s.text[at:])
-		if next, _ := utf8.DecodeRune(s.text[at+size:]); !isWord(r) && (r != '\'' || !isWord(next)) {
-			break
+// wordEnd returns the end of the word that begins at text[at:], or at.
+func wordEnd(text []byte, at int) int {
+	for i := at; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if next, _ := utf8.DecodeRune(text[i+size:]); !isWord(r) && (r != '\'' || i == at || !isWord(next)) {
+			return i
 		}
-		at += size
+		i += size
 	}
-	return at
+	return len(text)
 }
 
 func isWord(r rune) bool {
