@@ -50,14 +50,15 @@ func repeats(block mcp.Content, theirs *candor.Error) bool {
 // server gave the advice.
 func (c toolCall) keepsAdvice() bool { return c.advised || c.tool.repeatable() }
 
-// refineCall is [Boundary.refine] for a tool call. The retry advice of the result cannot cause a second effect, unless
+// refineCall is refine and stamp for a tool call. The retry advice of the result cannot cause a second effect, unless
 // keep is set or Refine gave the advice.
 func (b *Boundary) refineCall(ctx context.Context, e *candor.Error, x *exchange, keep bool) *candor.Error {
 	refined := b.refine(ctx, e, x)
+	stamped := b.stamp(refined, x)
 	if keep || refineGaveRetry(e, refined) {
-		return refined
+		return stamped
 	}
-	return contract.AvoidSecondEffect(refined.With(candor.WithTool(x.tool)))
+	return contract.AvoidSecondEffect(stamped)
 }
 
 // refineGaveRetry reports whether Refine set the retry advice of an error.

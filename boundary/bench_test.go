@@ -145,13 +145,18 @@ func BenchmarkP1Success(b *testing.B) {
 	b.ReportMetric(testing.AllocsPerRun(200, run(ours))-testing.AllocsPerRun(200, run(bare)), "added-allocs")
 }
 
+// failures are those of BenchmarkP2Failure.
+var failures = []struct {
+	name string
+	err  error
+}{
+	{"candor-error", candor.RetryableAfter(candor.CodeRateLimited, 2*time.Second, "The quota of this minute is used up.")},
+	{"plain-error", errors.New("disk on fire")},
+}
+
 // BenchmarkP2Failure measures the conversion of a failure to an envelope.
 func BenchmarkP2Failure(b *testing.B) {
-	own := candor.RetryableAfter(candor.CodeRateLimited, 2*time.Second, "The quota of this minute is used up.")
-	for _, c := range []struct {
-		name string
-		err  error
-	}{{"candor-error", own}, {"plain-error", errors.New("disk on fire")}} {
+	for _, c := range failures {
 		b.Run(c.name, func(b *testing.B) {
 			ctx, call := context.Background(), benchCall()
 			bare := func(context.Context, string, mcp.Request) (mcp.Result, error) { return nil, c.err }
@@ -185,5 +190,20 @@ func TestSuccessAllocatesNothing(t *testing.T) {
 	})
 	if allocs != 0 {
 		t.Errorf("a success allocates %v times on its way through the boundary", allocs)
+	}
+}
+
+func TestFailureAllocatesLittle(t *testing.T) {
+	const most = 6 // the error, its ref, the result with its JSON, the text, and two for the map of _meta
+	for _, c := range failures {
+		ctx, call, ours := context.Background(), benchCall(), behindGuard(Options{}, benchTool(nil, c.err))
+		allocs := testing.AllocsPerRun(100, func() {
+			if _, err := ours(ctx, "tools/call", call); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocs > most {
+			t.Errorf("%s: a failure allocates %v times, more than %d", c.name, allocs, most)
+		}
 	}
 }

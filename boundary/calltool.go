@@ -81,7 +81,6 @@ func (c toolCall) handle(ctx context.Context) reply {
 
 // broken handles a tool that returned no result.
 func (c toolCall) broken(ctx context.Context, out outcome) reply {
-	x := c.exchange()
 	switch {
 	case out.thrown != nil:
 		return c.failThrown(ctx, out.thrown)
@@ -99,6 +98,7 @@ func (c toolCall) broken(ctx context.Context, out outcome) reply {
 		return c.fail(ctx, attributeToTool(readWords(shown)).With(candor.WithCause(out.err)), nil)
 	}
 	// The author or the SDK chose a JSON-RPC error, so it remains one.
+	x := c.exchange()
 	e := read(shown, &x)
 	if e.Code() == candor.CodeToolNotFound {
 		e = argerror.UnknownTool(c.name, c.g.tools.names(), candor.PartyServer)
@@ -168,7 +168,7 @@ func (c toolCall) failThrown(ctx context.Context, e *candor.Error) reply {
 
 // failWith is fail for the Go error of a handler.
 func (c toolCall) failWith(ctx context.Context, err error, from *mcp.CallToolResult) reply {
-	e := c.g.b.understand(err, candor.PartyTool)
+	e := c.g.b.understand(err, candor.PartyTool, c.name)
 	c.advised = givesRetry(e)
 	return c.fail(ctx, attributeToTool(e), from)
 }
@@ -200,7 +200,7 @@ func (c toolCall) refusal(ctx context.Context) *candor.Error {
 }
 
 func (c toolCall) exchange() exchange {
-	x := exchange{method: "tools/call", tool: c.name, session: c.session, client: c.client().Name}
+	x := exchange{method: "tools/call", tool: c.name, session: c.session, client: c.client()}
 	if c.req.Params != nil {
 		x.params = c.req.Params.Arguments
 	}

@@ -50,6 +50,7 @@ type made struct {
 	content [1]mcp.Content
 
 	canonical json.RawMessage
+	raw       [768]byte // the canonical error, which is usually shorter
 }
 
 // write builds the result and its envelope.
@@ -66,8 +67,9 @@ func (m *emission) write(e *candor.Error) {
 	if m.b.o.Pattern != nil && m.tool != nil {
 		o.Pattern = m.b.o.Pattern(m.tool.listed.Name)
 	}
-	r := dialect.ResultOf(m.b.o.Dialect, e, o)
-	p := &made{canonical: r.Canonical, text: mcp.TextContent{Text: r.Text}}
+	p := new(made)
+	r := dialect.ResultOf(p.raw[:0], m.b.o.Dialect, e, o)
+	p.canonical, p.text.Text = r.Canonical, r.Text
 	if m.complete {
 		p.result = fresh
 	}

@@ -31,14 +31,14 @@ type exchange struct {
 	method  string
 	tool    string
 	session string
-	client  string // name of the client program, or ""
+	client  contract.Client
 	params  []byte // as received; only a digest is kept
 	refined bool   // Refine was called
 }
 
 // failure returns the failure of the call to record. Envelope is what will be sent, or nil if nothing is sent.
 func (x *exchange) failure(e *candor.Error, v contract.Verdict, envelope []byte) *candor.Failure {
-	return &candor.Failure{Error: e, Verdict: string(v), Method: x.method, Arguments: x.params, Sent: envelope, Client: x.client,
+	return &candor.Failure{Error: e, Verdict: string(v), Method: x.method, Arguments: x.params, Sent: envelope, Client: x.client.Name,
 		Suspected: envelope == nil && v == contract.VerdictMasked}
 }
 
@@ -47,8 +47,7 @@ func (x *exchange) failure(e *candor.Error, v contract.Verdict, envelope []byte)
 func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) reply {
 	x := c.exchange()
 	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
-	e = c.g.b.stamp(e, &x)
-	m := emission{b: c.g.b, tool: c.tool, from: from, complete: c.newEra || isNewEra(metaOf(c.req)), to: c.client()}
+	m := emission{b: c.g.b, tool: c.tool, from: from, complete: c.newEra || isNewEra(metaOf(c.req)), to: x.client}
 	if m.asRPC() {
 		return c.g.protocolError(ctx, e, &x, rpcError{}, false)
 	}

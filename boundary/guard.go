@@ -172,7 +172,7 @@ func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 	}
 	shown, said := saidRPC(out.err)
 	if !said {
-		return g.b.understand(out.err, candor.PartyServer), rpcError{}
+		return g.b.understand(out.err, candor.PartyServer, ""), rpcError{}
 	}
 	if shown.code == jsonrpc.CodeMethodNotFound && (x.method == "prompts/get" || x.method == "resources/read") {
 		e := readWords(shown) // the method exists, and the SDK would replace the message of this number

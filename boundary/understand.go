@@ -77,9 +77,9 @@ func refusedByClient(err error) *candor.Error {
 	return candor.New(candor.CodeCapabilityRequired, "", candor.WithOrigin(candor.PartyClient, false), candor.WithCause(err))
 }
 
-// understand converts the Go error of a handler; by is the party that returned it. An error that has a code keeps it. A
-// text is interpreted by the rules for texts of any server. All other errors become INTERNAL_ERROR.
-func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
+// understand converts the Go error of a handler; by is the party that returned it, and tool its name or "". An error that has a code keeps
+// it. A text is interpreted by the rules for texts of any server. All other errors become INTERNAL_ERROR.
+func (b *Boundary) understand(err error, by candor.Party, tool string) *candor.Error {
 	if e := refusedByClient(err); e != nil {
 		return e
 	}
@@ -109,7 +109,8 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	if said := inferred.read(err.Error()); said != nil {
 		return said.With(candor.WithCause(err))
 	}
-	return candor.New(candor.CodeInternalError, err.Error(), candor.WithOrigin(by, false), candor.WithCause(err))
+	return candor.New(candor.CodeInternalError, err.Error(), candor.WithOrigin(by, false), candor.WithCause(err),
+		candor.WithTool(tool), candor.WithRef(b.o.ref()), candor.WithTime(b.o.now())) // so that stamp need not copy the error
 }
 
 // isDecodingOwn reports whether err is an error of encoding/json or strconv. The arguments were validated against the

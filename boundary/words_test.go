@@ -80,7 +80,7 @@ func TestAuthorsWordsAreShown(t *testing.T) {
 
 func TestHiddenErrorTextHidesTheAuthorsWords(t *testing.T) {
 	b := New(Options{HideErrorText: true, Logger: quiet})
-	if got := b.understand(authored["a wrapped cause"].err, candor.PartyTool).Message(); got != "The file does not exist." {
+	if got := b.understand(authored["a wrapped cause"].err, candor.PartyTool, "").Message(); got != "The file does not exist." {
 		t.Errorf("the message is %q", got)
 	}
 }

@@ -244,8 +244,8 @@ func (d native) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return writeResult(d, dst, e, o)
 }
 
-func (native) parts(e *candor.Error, _ *Options) resultParts {
-	return resultParts{text: AppendText(nil, e), native: true}
+func (native) parts(dst []byte, e *candor.Error, _ Options) resultParts {
+	return resultParts{text: AppendText(dst, e), native: true}
 }
 
 // Read finds the canonical error under the key of _meta, of data or of a document, in structuredContent of a result, or alone.

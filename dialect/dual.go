@@ -110,9 +110,9 @@ func coded(c candor.Code, details string) string {
 // Write appends a result, marked unless it is pattern B.
 func (d dual) Write(dst []byte, e *candor.Error, o Options) []byte { return writeResult(d, dst, e, o) }
 
-func (d dual) parts(e *candor.Error, o *Options) resultParts {
-	envelope := d.Encode(make([]byte, 0, 1024), e, *o)
-	return resultParts{text: envelope, mirror: envelope, unmarked: d.usesB(e, *o)}
+func (d dual) parts(dst []byte, e *candor.Error, o Options) resultParts {
+	envelope := d.Encode(dst, e, o)
+	return resultParts{text: envelope, mirror: envelope, unmarked: d.usesB(e, o)}
 }
 
 // marked distinguishes the two forms: only the unified one has a code at the top other than the two of the legacy form.

@@ -15,14 +15,14 @@ type resultParts struct {
 	mirror   []byte    // the envelope for structuredContent, or nil
 	native   bool      // the text is that of AppendText, and the canonical error is the mirror
 	unmarked bool      // isError is omitted
-	failure  bool      // the members of sep3313 belong to this dialect
+	failure  bool      // the members of sep3313 belong to this dialect, which uses only _meta
 	stack    stackView // the stack policies for the canonical error
 }
 
 // resultDialect is a dialect with a result as the carrier.
 type resultDialect interface {
 	Dialect
-	parts(e *candor.Error, o *Options) resultParts
+	parts(dst []byte, e *candor.Error, o Options) resultParts // the text is at dst, which has length 0
 }
 
 // Result is the MCP result that a dialect writes for an error, for a library that encodes the result itself.
@@ -36,15 +36,17 @@ type Result struct {
 	IsError    bool
 }
 
-// ResultOf returns the result that a dialect writes. A dialect with another carrier is replaced by candor.
-func ResultOf(d Dialect, e *candor.Error, o Options) Result {
+// ResultOf returns the result that a dialect writes. A dialect with another carrier is replaced by candor. The raw members are in the
+// capacity of buf if they fit.
+func ResultOf(buf []byte, d Dialect, e *candor.Error, o Options) Result {
 	e = whole(e)
 	in, ok := d.(resultDialect)
 	if !ok {
 		in = native{}
 	}
-	p := in.parts(e, &o)
-	r := Result{Text: string(p.text), Canonical: appendCanonical(make([]byte, 0, 1024), e, o, p.stack), Envelope: p.mirror, IsError: !p.unmarked}
+	p := in.parts(buf[:0], e, o)
+	r := Result{Text: string(p.text), Envelope: p.mirror, IsError: !p.unmarked}
+	r.Canonical = appendCanonical(p.text[len(p.mirror):][:0], e, o, p.stack) // behind the mirror, or over the text
 	if o.Readable && !p.native {
 		r.Readable = string(AppendText(nil, e))
 	}
@@ -56,7 +58,7 @@ func ResultOf(d Dialect, e *candor.Error, o Options) Result {
 	} else if p.native {
 		r.Envelope = r.Canonical
 	}
-	if o.NoOutputSchema && (!p.native || o.Mirror) {
+	if o.NoOutputSchema && !p.failure && (!p.native || o.Mirror) {
 		r.Structured = r.Envelope
 	}
 	return r
@@ -64,7 +66,7 @@ func ResultOf(d Dialect, e *candor.Error, o Options) Result {
 
 // writeResult appends an MCP result, as a JSON-RPC response if the options ask for it.
 func writeResult(d resultDialect, dst []byte, e *candor.Error, o Options) []byte {
-	r := ResultOf(d, e, o)
+	r := ResultOf(make([]byte, 0, 1024), d, e, o)
 	if o.Response {
 		dst = append(openResponse(dst, o.ID), `"result":`...)
 	}

@@ -54,9 +54,8 @@ func (d sep3313) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return writeResult(d, dst, e, o)
 }
 
-func (sep3313) parts(e *candor.Error, o *Options) resultParts {
-	o.NoOutputSchema = false // this shape uses only _meta
-	return resultParts{text: AppendText(nil, e), native: true, failure: true}
+func (sep3313) parts(dst []byte, e *candor.Error, _ Options) resultParts {
+	return resultParts{text: AppendText(dst, e), native: true, failure: true}
 }
 
 func appendToolFailure(dst []byte, e *candor.Error, o Options) []byte {

@@ -78,8 +78,8 @@ func (d systemError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return writeResult(d, dst, e, o)
 }
 
-func (d systemError) parts(e *candor.Error, o *Options) resultParts {
-	envelope := d.Encode(make([]byte, 0, 1024), e, *o)
+func (d systemError) parts(dst []byte, e *candor.Error, o Options) resultParts {
+	envelope := d.Encode(dst, e, o)
 	return resultParts{text: envelope, mirror: envelope, stack: stackDebug}
 }
 

@@ -37,7 +37,8 @@ func AppendText(dst []byte, e *candor.Error) []byte {
 	issues := issuesOf(e)
 	ref, symbol := oneLine(e.Ref()), e.Code().Symbol()
 	message, issues := saidOnce(e, oneLine(e.Message()), issues)
-	retry, next := adviceLines(e, issues)
+	var digits [48]byte // a delay in the retry line needs no allocation
+	retry, next := adviceLines(digits[:0], e, issues)
 	room := maxReadable - len(symbol) - len(": ") - len("\nRetry: ") - len(retry) - len("\n")
 	if ref != "" {
 		room -= len("\nRef: ") + len(ref)
@@ -149,24 +150,24 @@ func withoutWait(text string) string {
 	return strings.ToUpper(rest[:1]) + rest[1:]
 }
 
-// adviceLines returns the retry line and the suggestion, without what it repeats of the lines before.
-func adviceLines(e *candor.Error, issues []candor.Issue) (retry, next string) {
+// adviceLines returns the retry line, appended to dst, and the suggestion, without what it repeats of the lines before.
+func adviceLines(dst []byte, e *candor.Error, issues []candor.Issue) (retry []byte, next string) {
 	next = oneLine(e.Suggestion())
 	switch r := e.Retry(); r.Kind() {
 	case candor.RetryImmediate:
-		retry = "at once"
+		dst = append(dst, "at once"...)
 	case candor.RetryAfterMs:
-		retry = "after " + strconv.FormatInt(r.AfterMs(), 10) + " ms"
+		dst = append(strconv.AppendInt(append(dst, "after "...), r.AfterMs(), 10), " ms"...)
 		if strings.HasPrefix(next, waitAdvice) {
 			next = withoutWait(next)
 		}
 	case candor.RetryNever:
-		retry = "not the same call"
 		if e.Code() == candor.CodeInvalidArguments && len(issues) > 0 && next == e.Code().Info().Action {
-			retry, next = "only with corrected arguments", ""
+			return append(dst, "only with corrected arguments"...), ""
 		}
+		dst = append(dst, "not the same call"...)
 	}
-	return retry, next
+	return dst, next
 }
 
 func lineLen(head, text string) int {
@@ -176,8 +177,8 @@ func lineLen(head, text string) int {
 	return len(head) + len(text)
 }
 
-func appendLine(dst []byte, head, text string) []byte {
-	if text == "" {
+func appendLine[T string | []byte](dst []byte, head string, text T) []byte {
+	if len(text) == 0 {
 		return dst
 	}
 	return append(append(dst, head...), text...)

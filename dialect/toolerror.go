@@ -40,8 +40,8 @@ func (d toolError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return writeResult(d, dst, e, o)
 }
 
-func (d toolError) parts(e *candor.Error, o *Options) resultParts {
-	envelope := d.Encode(make([]byte, 0, 1024), e, *o)
+func (d toolError) parts(dst []byte, e *candor.Error, o Options) resultParts {
+	envelope := d.Encode(dst, e, o)
 	return resultParts{text: envelope, mirror: envelope}
 }
 

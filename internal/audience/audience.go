@@ -42,6 +42,9 @@ var All = sync.OnceValue(func() []Client {
 
 // Find returns the row with that name, or with that name in clientInfo, or the zero Client.
 func Find(name string) Client {
+	if name == "" {
+		return Client{}
+	}
 	rows := All()
 	i := slices.IndexFunc(rows, func(c Client) bool {
 		return c.Name == name || slices.ContainsFunc(c.ClientInfo, func(known string) bool {

@@ -70,6 +70,9 @@ func (r Recorder) Stamp(e *candor.Error, site CallSite) *candor.Error {
 	if site.corrects(at.SessionID, site.Session) {
 		set(candor.WithSession(site.Session, at.Role, at.WorkspaceRoot))
 	}
+	if n == 0 {
+		return e
+	}
 	return e.With(options[:n]...)
 }
 
