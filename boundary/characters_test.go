@@ -65,7 +65,7 @@ func TestR13NothingThatHidesOrSteersLeaves(t *testing.T) {
 	bad := map[string]int{}
 	for i, p := range all {
 		if answers[i] == "" {
-			t.Fatalf("%s: no answer to %q", p.way.name, p.text)
+			t.Fatalf("%s: no answer to %.200q", p.way.name, p.text)
 		}
 		var doc any
 		if err := json.Unmarshal([]byte(answers[i]), &doc); err != nil {

@@ -288,7 +288,7 @@ func openSlowReader(t *testing.T, addr, tool string, i int) net.Conn {
 
 // readSlowAnswer reads the answer and returns its status. A result must be complete, and a refusal must have an envelope.
 func readSlowAnswer(t *testing.T, conn net.Conn) int {
-	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Minute))
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Error(err)

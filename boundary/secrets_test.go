@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -198,6 +199,9 @@ func overPipes(t *testing.T, server *mcp.Server, o boundary.Options, lines []str
 	ended := make(chan error, 1)
 	b := boundary.Install(server, o)
 	go func() { ended <- server.Run(context.Background(), b.Transport(fromClient, out)) }()
+	end := func() { _ = in.Close() } // calls that are open at the end of the input have a limited time
+	late := time.AfterFunc(5*time.Minute, end)
+	defer late.Stop()
 	go func() {
 		for _, line := range lines {
 			if _, err := io.WriteString(in, line+"\n"); err != nil {
@@ -205,7 +209,6 @@ func overPipes(t *testing.T, server *mcp.Server, o boundary.Options, lines []str
 				break
 			}
 		}
-		in.Close() //nolint:errcheck // a pipe in memory
 	}()
 	answers := map[int]string{}
 	scan := bufio.NewScanner(fromServer)
@@ -220,6 +223,9 @@ func overPipes(t *testing.T, server *mcp.Server, o boundary.Options, lines []str
 			id = *m.ID
 		}
 		answers[id] += scan.Text() + "\n"
+		if len(answers) == len(lines) {
+			end()
+		}
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("the session ended with %v", err)

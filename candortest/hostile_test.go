@@ -83,7 +83,7 @@ func TestProcessesOfTheServerEndWithTheConnection(t *testing.T) {
 	if err := held.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := read.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := read.SetReadDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(read); err != nil {

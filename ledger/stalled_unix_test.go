@@ -54,7 +54,7 @@ func endsWith(t *testing.T, warned chan Warning, f func() error) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the ledger hangs")
 	}
 	select {

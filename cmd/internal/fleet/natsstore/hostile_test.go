@@ -60,7 +60,7 @@ func subjectOf(chain fleet.Chain) string { return "candor.ledger." + chain.Node 
 // barrier returns when the server has handled what the hostile node has sent.
 func (a *attacked) barrier(t *testing.T) {
 	t.Helper()
-	if _, err := a.hostile.Request("candor.api.STREAM.INFO."+natsstore.DefaultStream, nil, 10*time.Second); err != nil {
+	if _, err := a.hostile.Request("candor.api.STREAM.INFO."+natsstore.DefaultStream, nil, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -113,7 +113,7 @@ func TestOldLeaderHidesTheLine(t *testing.T) {
 			hidden--
 			return []byte(`{"error": {"code": 404, "err_code": 10037, "description": "no message found"}}`)
 		}
-		passed, err := connection.Request("$JS.API."+strings.TrimPrefix(m.Subject, "candor.api."), m.Data, 10*time.Second)
+		passed, err := connection.Request("$JS.API."+strings.TrimPrefix(m.Subject, "candor.api."), m.Data, time.Minute)
 		if err != nil {
 			t.Error(err)
 			return nil
@@ -134,7 +134,7 @@ func TestOldLeaderHidesTheLine(t *testing.T) {
 func TestHeadOfALeaderThatLostItsMajority(t *testing.T) {
 	t.Parallel()
 	cluster := natscluster.Start(t, natscluster.Options{Servers: 3, Namespaces: true})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	store := open(t, cluster.URL()+"?node=n")
 	setUp(t, store)
@@ -160,8 +160,8 @@ func TestHeadOfALeaderThatLostItsMajority(t *testing.T) {
 		}
 	}
 	majority := open(t, "nats://"+strings.Join(others, ",")+"?node=n")
-	for { // short attempts: the old leader believes in itself only for some seconds after the election of another
-		attempt, stop := context.WithTimeout(ctx, 200*time.Millisecond)
+	for limit := 200 * time.Millisecond; ; limit += limit / 4 { // first short attempts: the old leader believes in itself only for some seconds after the election of another
+		attempt, stop := context.WithTimeout(ctx, limit)
 		err := majority.Append(attempt, testChain, storetest.HeadOf(t, lines[0]), lines[1:])
 		stop()
 		var conflict *fleet.ConflictError
@@ -189,7 +189,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "candor fleet setup") {
 		t.Errorf("Head without a stream: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := store.Setup(ctx, fleet.SetupOptions{Replicas: 3}); err == nil || ctx.Err() != nil {
 		t.Errorf("Setup with three replicas on one server: %v, %v; want an error at once", err, ctx.Err())

@@ -93,7 +93,7 @@ func open(t testing.TB, url string) fleet.Store {
 
 func setUp(t testing.TB, store fleet.Store) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := store.Setup(ctx, fleet.SetupOptions{}); err != nil {
 		t.Fatalf("Setup: %v", err)
@@ -116,7 +116,7 @@ func connect(t testing.TB, cluster *natscluster.Cluster) *nats.Conn {
 
 func removeStream(t testing.TB, cluster *natscluster.Cluster) {
 	t.Helper()
-	if _, err := connect(t, cluster).Request("$JS.API.STREAM.DELETE."+natsstore.DefaultStream, nil, 10*time.Second); err != nil {
+	if _, err := connect(t, cluster).Request("$JS.API.STREAM.DELETE."+natsstore.DefaultStream, nil, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -124,7 +124,7 @@ func removeStream(t testing.TB, cluster *natscluster.Cluster) {
 // publishRaw stores a message as any client with the right to publish can.
 func publishRaw(t testing.TB, cluster *natscluster.Cluster, subject string, line []byte) {
 	t.Helper()
-	if _, err := connect(t, cluster).Request(subject, line, 10*time.Second); err != nil {
+	if _, err := connect(t, cluster).Request(subject, line, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -59,7 +59,7 @@ func serve() {
 
 // serveCommands is long because it has one case for each command.
 func serveCommands(word, rest string) string {
-	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	switch word {
 	case "get":

@@ -65,7 +65,7 @@ func open(t *testing.T, r *probe.Report) *tab {
 	if err := os.WriteFile(path, []byte(write(t, report.FormatHTML, r, report.Options{})), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(browser.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(browser.ctx, 5*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)

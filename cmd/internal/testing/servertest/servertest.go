@@ -20,7 +20,7 @@ import (
 )
 
 // Timeout is the maximum wait for one answer on a loaded machine. No test measures time.
-const Timeout = 60 * time.Second
+const Timeout = 5 * time.Minute
 
 // ErrEnded is the error for a request that the server did not answer before it ended.
 var ErrEnded = mcpclient.ErrEnded

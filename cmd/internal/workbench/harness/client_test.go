@@ -19,7 +19,7 @@ import (
 )
 
 // patience is the maximum wait for one answer on a loaded machine. No test measures time.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // setup configures a harness. The zero value starts the default domains in a new state directory, without a ledger.
 type setup struct {

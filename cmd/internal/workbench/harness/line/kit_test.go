@@ -196,7 +196,7 @@ func (c *client) write(text string) {
 // line reads one line, "" at the end of the stream.
 func (c *client) line() string {
 	c.t.Helper()
-	_ = c.outEnd.SetReadDeadline(time.Now().Add(30 * time.Second))
+	_ = c.outEnd.SetReadDeadline(time.Now().Add(2 * time.Minute))
 	text, err := c.out.ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.t.Fatalf("reading a response: %v (got %q)", err, text)

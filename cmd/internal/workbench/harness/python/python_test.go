@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience limits runs of code that ends by itself or at another limit, on a loaded machine.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // newDomain returns a domain with the test binary as its guard.
 func newDomain(t *testing.T, c python.Config) *domain.Domain {
