@@ -15,13 +15,13 @@ import (
 func NewFleet(env *term.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "Set up, verify and prune the shared record of many nodes",
-		Long: `Set up, verify and prune the shared record of many nodes: a store to which each node ships the lines of its own
-ledger. candor ledger tail, show, stats and export read it too.
+		Short: "Set up the shared record of many nodes, and ship to it",
+		Long: `Set up the shared record of many nodes: a store to which each node ships the lines of its own ledger. candor ledger
+verify, tail, show, stats, export, copy and prune take its URL.
 
 URL names the store: file:DIR, nats://HOST:4222/STREAM, tls://…, or postgres://USER@HOST/DATABASE. candor has the
 engine for file:, candor-cluster has all of them. A password in the URL is refused: name a file of credentials.`,
-		Example: `  candor fleet verify file:/srv/fleet
+		Example: `  candor ledger verify file:/srv/fleet
   candor ledger stats nats://nats-1:4222 --since 24h
   candor ledger tail nats://nats-1:4222 -f --kind failure
   candor fleet join web-1 nats://nats-1:4222`,
@@ -29,7 +29,7 @@ engine for file:, candor-cluster has all of them. A password in the URL is refus
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c := command{env: env, dir: new(string)}
-	cmd.AddCommand(newFleetVerify(c), newFleetPrune(c), newFleetSetup(c), newFleetJoin(c), newFleetShip(c))
+	cmd.AddCommand(newFleetSetup(c), newFleetJoin(c), newFleetShip(c))
 	return cmd
 }
 

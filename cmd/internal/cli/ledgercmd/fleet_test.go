@@ -228,8 +228,8 @@ func TestPruneRemovesWhatNodesHaveRemoved(t *testing.T) {
 	write(t, other, 20, ledger.Options{})
 	f.ship(t, "web", dir)
 	f.ship(t, "db", other)
-	f.must(t, "fleet", "verify", f.url)
-	if out := f.must(t, "fleet", "prune", f.url, "--yes"); !strings.Contains(out, "Nothing to remove") {
+	f.must(t, "ledger", "verify", f.url)
+	if out := f.must(t, "ledger", "prune", f.url, "--yes"); !strings.Contains(out, "Nothing to remove") {
 		t.Errorf("nodes have removed nothing, got %s", out)
 	}
 	if done, err := ledger.Prune(context.Background(), dir, ledger.Options{RetainBytes: 60 << 10}); err != nil || len(done.Removed) == 0 {
@@ -238,36 +238,38 @@ func TestPruneRemovesWhatNodesHaveRemoved(t *testing.T) {
 	f.ship(t, "web", dir)
 	before := f.entries(t)
 	f.now = f.now.Add(2 * time.Hour)
-	if out := f.must(t, "fleet", "prune", f.url, "--older-than", "3h", "--yes"); !strings.Contains(out, "Nothing to remove") {
+	if out := f.must(t, "ledger", "prune", f.url, "--keep-age", "3h", "--yes"); !strings.Contains(out, "Nothing to remove") {
 		t.Errorf("no entry is three hours old, got %s", out)
 	}
-	if out := f.must(t, "fleet", "prune", f.url, "--dry-run"); !strings.Contains(out, "\nto remove: ") || f.entries(t) != before {
+	if out := f.must(t, "ledger", "prune", f.url, "--dry-run"); !strings.Contains(out, "\nto remove: ") || f.entries(t) != before {
 		t.Errorf("a dry run has removed something, or found nothing: %s", out)
 	}
-	if _, problems, code := f.run("fleet", "prune", f.url); code != 2 || !strings.Contains(problems, "candor fleet prune --yes") {
+	if _, problems, code := f.run("ledger", "prune", f.url); code != 2 || !strings.Contains(problems, "candor ledger prune --yes") {
 		t.Errorf("without --yes: exit code %d, %s", code, problems)
 	}
 	var report struct {
-		Entries uint64
 		Done    bool
-		Removed []struct{ Node, Chain string }
+		Removed []struct {
+			Node    string
+			Entries uint64
+		}
 	}
-	if err := json.Unmarshal([]byte(f.must(t, "fleet", "prune", f.url, "--older-than", "1h", "--yes", "--json")), &report); err != nil {
+	if err := json.Unmarshal([]byte(f.must(t, "ledger", "prune", f.url, "--keep-age", "1h", "--yes", "--json")), &report); err != nil {
 		t.Fatal(err)
 	}
-	if !report.Done || len(report.Removed) != 1 || report.Removed[0].Node != "web" || f.entries(t) != before-report.Entries {
+	if !report.Done || len(report.Removed) != 1 || report.Removed[0].Node != "web" || f.entries(t) != before-report.Removed[0].Entries {
 		t.Errorf("got %+v, %d entries before and %d after", report, before, f.entries(t))
 	}
-	f.must(t, "fleet", "verify", f.url) // compares with the checkpoint from before
+	f.must(t, "ledger", "verify", f.url) // compares with the checkpoint from before
 
 	if done, err := ledger.Prune(context.Background(), dir, ledger.Options{RetainBytes: 1}); err != nil || len(done.Removed) == 0 {
 		t.Fatalf("the node has removed nothing: %v", err)
 	}
 	f.ship(t, "web", dir)
-	if out := f.must(t, "fleet", "prune", f.url, "--yes"); !strings.Contains(out, "removed ") {
+	if out := f.must(t, "ledger", "prune", f.url, "--yes"); !strings.Contains(out, "removed ") {
 		t.Errorf("got %s", out)
 	}
-	f.must(t, "fleet", "verify", f.url)
+	f.must(t, "ledger", "verify", f.url)
 }
 
 // entries returns the number of lines in the store.
@@ -299,7 +301,7 @@ func TestPruneLeavesADamagedNodeAlone(t *testing.T) {
 	}
 	editChain(t, f.dir, chains[0], func(lines [][]byte) [][]byte { return slices.Delete(lines, 5, 6) })
 	before := f.entries(t)
-	out, _, code := f.run("fleet", "prune", f.url, "--yes")
+	out, _, code := f.run("ledger", "prune", f.url, "--yes")
 	if code != 1 || !strings.Contains(out, "FAILED  wrong-seq  node web") || f.entries(t) != before {
 		t.Errorf("exit code %d, %d entries of %d left: %s", code, f.entries(t), before, out)
 	}
@@ -381,8 +383,8 @@ func TestStoreErrorsHaveANextStep(t *testing.T) {
 	}
 	f.url = "file:" + filepath.Join(file, "store")
 	for _, args := range [][]string{
-		{"fleet", "verify"}, {"ledger", "verify"}, {"ledger", "stats"}, {"ledger", "tail"}, {"ledger", "export"},
-		{"fleet", "prune"}, {"fleet", "setup"},
+		{"ledger", "verify"}, {"ledger", "stats"}, {"ledger", "tail"}, {"ledger", "export"},
+		{"ledger", "prune"}, {"fleet", "setup"},
 	} {
 		args = append(args, f.url)
 		_, problems, code := f.run(args...)
@@ -420,8 +422,8 @@ func TestKeysOfTheOperatorCountAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.must(t, "fleet", "verify", f.url, "--key", keyFile(t, "web "+key[0]))
-	if out, _, code := f.run("fleet", "verify", f.url, "--key", keyFile(t, "web "+other[0])); code != 1 || !strings.Contains(out, "unknown-key  node web") {
+	f.must(t, "ledger", "verify", f.url, "--key", keyFile(t, "web "+key[0]))
+	if out, _, code := f.run("ledger", "verify", f.url, "--key", keyFile(t, "web "+other[0])); code != 1 || !strings.Contains(out, "unknown-key  node web") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }

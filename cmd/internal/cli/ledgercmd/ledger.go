@@ -40,7 +40,7 @@ before it is sent. The commands can be used while the ledger is written; only ke
 change anything. copy writes only to its destination.
 
 The folder of the ledger is --ledger, else the environment variable CANDOR_LEDGER, else candor/ledger in the
-user's state folder. verify, tail, show, stats and export also read the store of a fleet, named by its URL.`,
+user's state folder. verify, tail, show, stats, export, copy and prune also take the URL of a fleet's store.`,
 		Example: `  candor ledger verify
   candor ledger tail -f
   candor ledger show 6f1c9a
@@ -71,6 +71,16 @@ func (c *command) registerYes(cmd *cobra.Command) {
 // confirm reports whether the user agrees to a change.
 func (c *command) confirm(question string) (bool, error) {
 	return c.env.Confirm(c.cmd, c.yes, c.json, c.cmd.CommandPath()+" --yes", question)
+}
+
+// refuse returns an error if one of the flags is set, which this kind of ledger does not have.
+func (c *command) refuse(reason string, flags ...string) error {
+	for _, name := range flags {
+		if c.cmd.Flags().Changed(name) {
+			return term.BadInput("leave it out", "--%s: %s", name, reason)
+		}
+	}
+	return nil
 }
 
 // say prints text for people, which --json replaces.
@@ -109,7 +119,7 @@ func (c *command) folder(args []string) (string, error) {
 		return "", err
 	}
 	if fleet.IsLocation(dir) {
-		return "", term.BadInput("candor fleet reads stores; for a folder leave the scheme out", "this command reads the ledger of one node, not a store")
+		return "", term.BadInput("run it on the node, or leave the scheme out for a folder", "this command reads the ledger of one node, not a store")
 	}
 	info, err := os.Stat(dir)
 	switch {
@@ -158,20 +168,6 @@ func (c *command) named(args []string) (string, error) {
 		return "", term.BadInput(nameFolder, "%s", term.TrimHint(err))
 	}
 	return folder, nil
-}
-
-// verifyOptions returns options that compare the ledger with its default witness copy.
-func (c *command) verifyOptions(dir string) ledgerverify.Options {
-	return ledgerverify.Options{OwnWitnessCopies: ledgerconfig.WitnessCopies(dir, c.env.Getenv)}
-}
-
-// verify verifies a folder for a command that changes it.
-func (c *command) verify(dir string, o ledgerverify.Options) (ledgerverify.Report, error) {
-	report, err := ledgerverify.Dir(c.cmd.Context(), dir, o)
-	if err != nil {
-		return report, cannotRead(err)
-	}
-	return report, nil
 }
 
 // reader opens the folder for reading.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/view"
 	"github.com/candor-mcp/candor/internal/ledgerconfig"
 	"github.com/candor-mcp/candor/internal/plural"
@@ -21,6 +22,7 @@ import (
 // pruneCommand has the flags of `candor ledger prune`.
 type pruneCommand struct {
 	command
+	trustFlags
 	keep       service.KeepFlags
 	dry, force bool
 }
@@ -28,26 +30,27 @@ type pruneCommand struct {
 func newPrune(shared command) *cobra.Command {
 	c := &pruneCommand{command: shared}
 	cmd := &cobra.Command{
-		Use:   "prune [DIR]",
+		Use:   "prune [DIR|URL]",
 		Short: "Remove old entries; the rest of the ledger still verifies",
 		Long: `Remove old files of entries (segments) now, as --ledger-keep-age and --ledger-keep-bytes of a server do while it
 runs: the oldest first, those not written for --keep-age, and those that make the total larger than --keep-bytes.
 Only whole segments are removed: closed ones, and the last one of a chain after its writer has exited.
 Checkpoints are kept, and a signed entry records what was removed, so that candor ledger verify reports OK
-afterwards and does not mistake it for damage.
+afterwards and does not mistake it for damage. A limit of 0 keeps nothing. In the flags of servers 0 means no limit.
+
+From the store of a fleet it removes the segments that the nodes have recorded as removed from their own ledgers, and
+nothing else, so one node cannot cause the removal of another's entries; --keep-age keeps them longer than on the
+nodes. The last entry of a chain stays. It needs the rights of an operator.
 
 The command can be used while other processes write the ledger; the segments that they write are kept. It first
-verifies the ledger: segments of a damaged chain are evidence and are removed only with --force.
+verifies the ledger: segments of a damaged chain are evidence and are removed only with --force, and nothing is removed
+from a node that is damaged or incomplete. It lists what it would remove and asks.
 
-The command lists the segments and asks before it removes any.
-
-A limit of 0 keeps nothing. In the flags of servers 0 means no limit.
-
-Exit codes: 0 done, or nothing to do; 1 segments of a damaged chain would be removed; 2 an error, or --yes is missing
-where the command cannot ask. With --json it does not ask: the exit code is 0, and done is false.`,
+Exit codes: 0 done, or nothing to do; 1 segments of a damaged chain would be removed, or a node is damaged; 2 an error,
+or --yes is missing where the command cannot ask. With --json it does not ask: the exit code is 0, and done is false.`,
 		Example: `  candor ledger prune ./ledger --keep-age 30d --dry-run
   candor ledger prune ./ledger --keep-age 30d --keep-bytes 2GiB
-  candor ledger prune --keep-bytes 500MB --yes --json`,
+  candor ledger prune file:/srv/fleet --keep-age 365d --yes --json`,
 		Args: term.MaxArgs(1, "candor ledger prune DIR --keep-age 30d"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
@@ -58,21 +61,80 @@ where the command cannot ask. With --json it does not ask: the exit code is 0, a
 	c.keep.RegisterCheckpoints(cmd)
 	flags.BoolVar(&c.dry, "dry-run", false, "list what would be removed, and remove nothing")
 	flags.BoolVar(&c.force, "force", false, "also remove segments of damaged chains, which are evidence")
+	c.register(cmd)
 	c.registerYes(cmd)
 	return cmd
 }
 
 // pruneReport is the output of `candor ledger prune --json`.
 type pruneReport struct {
-	Removed      []ledger.Removed      `json:"removed"`
-	RemovedBytes int64                 `json:"removed_bytes"`
-	KeptSegments int                   `json:"kept_segments"`
-	KeptBytes    int64                 `json:"kept_bytes"`
-	Done         bool                  `json:"done"`
-	Damage       []ledgerverify.Damage `json:"damage"` // of the chains with segments to remove
+	Removed      []removal     `json:"removed"`
+	RemovedBytes int64         `json:"removed_bytes"`
+	*kept                      // of a folder
+	Done         bool          `json:"done"`
+	Damage       []view.Damage `json:"damage"` // of the chains with segments to remove, or of the nodes
+}
+
+// kept is what stays in a folder.
+type kept struct {
+	Segments int   `json:"kept_segments"`
+	Bytes    int64 `json:"kept_bytes"`
+}
+
+// removal is a segment of a folder, or what is removed from one chain of a store.
+type removal struct {
+	Node    string    `json:"node,omitempty"`
+	Chain   string    `json:"chain"`
+	File    string    `json:"file,omitempty"`
+	Through uint64    `json:"through,omitempty"` // number of the last removed entry
+	Entries uint64    `json:"entries,omitempty"`
+	Bytes   int64     `json:"bytes"`
+	Last    time.Time `json:"last_write"`
+}
+
+// pruning is what a command can remove.
+type pruning struct {
+	pruneReport
+	nothing string       // why there is nothing to remove
+	blocked bool         // because of damage
+	hint    [2]string    // about the damage, and the next step
+	remove  func() error // removes it, and updates the report
 }
 
 func (c *pruneCommand) run(args []string) error {
+	p := &pruning{pruneReport: pruneReport{Removed: []removal{}, Damage: []view.Damage{}}}
+	url, err := c.named(args)
+	if err == nil && fleet.IsLocation(url) {
+		closeStore, planErr := c.planStore(p, url)
+		defer closeStore()
+		err = planErr
+	} else {
+		err = c.planFolder(p, args)
+	}
+	if err != nil {
+		return err
+	}
+	c.list(p)
+	if len(p.Removed) > 0 && !p.blocked && !c.dry {
+		confirmed, err := c.confirm("Remove them? They cannot be restored.")
+		if confirmed {
+			err = p.remove()
+		}
+		if err != nil {
+			return err
+		}
+		if p.Done = confirmed; confirmed {
+			c.say("removed %s\n", p.sizes())
+		}
+	}
+	return c.finish(p.pruneReport, len(p.Damage) == 0 || c.force)
+}
+
+// planFolder finds what can be removed from a folder, and the damage in its chains.
+func (c *pruneCommand) planFolder(p *pruning, args []string) error {
+	if err := c.refuse("a folder has none", "operator-key"); err != nil {
+		return err
+	}
 	dir, err := c.folder(args)
 	if err != nil {
 		return err
@@ -85,33 +147,35 @@ func (c *pruneCommand) run(args []string) error {
 	if err != nil {
 		return cannotPrune(err)
 	}
-	report := pruneReport{Damage: []ledgerverify.Damage{}}
-	report.set(plan)
-	if len(plan.Removed) == 0 {
-		c.say("Nothing to remove: %s, %s within the limits.\n",
-			plural.Of(report.KeptSegments, "segment"), sizeWords(report.KeptBytes))
-		return c.finish(report, true)
+	p.set(plan)
+	p.hint = [2]string{"segments of a damaged chain are evidence; nothing was removed", "copy the folder to another place, then use --force"}
+	p.remove = func() error {
+		done, err := ledger.Prune(c.cmd.Context(), dir, options)
+		if err != nil {
+			return cannotPrune(err)
+		}
+		p.set(done)
+		return nil
 	}
-	if report.Damage, err = c.damage(dir, plan); err != nil {
+	if len(p.Removed) == 0 {
+		p.nothing = fmt.Sprintf("%s, %s within the limits", plural.Of(p.kept.Segments, "segment"), sizeWords(p.kept.Bytes))
+		return nil
+	}
+	trusted, err := c.optionsOf(&c.command, dir)
+	if err != nil {
 		return err
 	}
-	c.list(&report)
-	if len(report.Damage) > 0 && !c.force {
-		if !c.json {
-			c.env.Notify(c.cmd, "segments of a damaged chain are evidence; nothing was removed", "copy the folder to another place, then use --force")
-		}
-		return c.finish(report, false)
+	verified, err := ledgerverify.Dir(c.cmd.Context(), dir, trusted)
+	if err != nil {
+		return cannotRead(err)
 	}
-	if !c.dry {
-		confirmed, err := c.confirm("Remove them? They cannot be restored.")
-		if confirmed {
-			err = c.prune(dir, options, &report)
-		}
-		if err != nil {
-			return err
+	for _, d := range verified.Damage {
+		if slices.ContainsFunc(p.Removed, func(r removal) bool { return r.Chain == d.Chain }) {
+			p.Damage = append(p.Damage, view.Damage{Damage: d})
 		}
 	}
-	return c.finish(report, true)
+	p.blocked = len(p.Damage) > 0 && !c.force
+	return nil
 }
 
 // options returns the limits. 0 keeps nothing, as opposed to a limit that is not set.
@@ -129,32 +193,6 @@ func (c *pruneCommand) options(dir string) (ledger.Options, error) {
 	return o, err
 }
 
-// damage verifies the ledger and returns the damage in chains with segments to remove.
-func (c *pruneCommand) damage(dir string, plan ledger.Pruning) ([]ledgerverify.Damage, error) {
-	verified, err := c.verify(dir, c.verifyOptions(dir))
-	if err != nil {
-		return nil, err
-	}
-	found := []ledgerverify.Damage{}
-	for _, h := range verified.Damage {
-		if slices.ContainsFunc(plan.Removed, func(r ledger.Removed) bool { return r.Chain == h.Chain }) {
-			found = append(found, h)
-		}
-	}
-	return found, nil
-}
-
-func (c *pruneCommand) prune(dir string, options ledger.Options, report *pruneReport) error {
-	done, err := ledger.Prune(c.cmd.Context(), dir, options)
-	if err != nil {
-		return cannotPrune(err)
-	}
-	report.set(done)
-	report.Done = true
-	c.say("removed %s\n", report.sizes())
-	return nil
-}
-
 func cannotPrune(err error) *term.Error {
 	if errors.Is(err, ledgerverify.ErrNoLedger) {
 		return cannotRead(ledgerverify.ErrNoLedger)
@@ -162,27 +200,50 @@ func cannotPrune(err error) *term.Error {
 	return term.BadInput("check that the folder can be written, and run candor ledger verify", "pruning: %s", term.Cause(err))
 }
 
+// set sets the segments of a folder that can be removed, or were.
 func (r *pruneReport) set(p ledger.Pruning) {
-	r.Removed, r.RemovedBytes = append([]ledger.Removed{}, p.Removed...), 0
-	r.KeptSegments, r.KeptBytes = p.KeptFiles, p.KeptBytes
+	r.Removed, r.RemovedBytes, r.kept = []removal{}, 0, &kept{p.KeptFiles, p.KeptBytes}
 	for _, f := range p.Removed {
-		r.RemovedBytes += f.Bytes
+		r.add(removal{Chain: f.Chain, File: f.File, Bytes: f.Bytes, Last: f.Last})
 	}
+}
+
+func (r *pruneReport) add(one removal) {
+	r.Removed = append(r.Removed, one)
+	r.RemovedBytes += one.Bytes
 }
 
 // sizes describes how much is removed and kept.
 func (r *pruneReport) sizes() string {
-	return fmt.Sprintf("%s, %s; %s, %s kept", plural.Of(len(r.Removed), "segment"), sizeWords(r.RemovedBytes),
-		plural.Of(r.KeptSegments, "segment"), sizeWords(r.KeptBytes))
+	if r.kept != nil {
+		return fmt.Sprintf("%s, %s; %s, %s kept", plural.Of(len(r.Removed), "segment"), sizeWords(r.RemovedBytes),
+			plural.Of(r.kept.Segments, "segment"), sizeWords(r.kept.Bytes))
+	}
+	entries := uint64(0)
+	for _, f := range r.Removed {
+		entries += f.Entries
+	}
+	return fmt.Sprintf("%s, %s", plural.Count(entries, "entry", "entries"), sizeWords(r.RemovedBytes))
 }
 
-func (c *pruneCommand) list(r *pruneReport) {
-	for _, f := range r.Removed {
-		c.say("%s  %9s  %s\n", LocalTime(f.Last), sizeWords(f.Bytes), term.Printable(f.File))
+func (c *pruneCommand) list(p *pruning) {
+	for _, f := range p.Removed {
+		place := f.File
+		if f.Node != "" {
+			place = fmt.Sprintf("%s/%s, %s", f.Node, f.Chain, plural.Count(f.Entries, "entry", "entries"))
+		}
+		c.say("%s  %9s  %s\n", LocalTime(f.Last), sizeWords(f.Bytes), term.Printable(place))
 	}
-	c.say("to remove: %s\n", r.sizes())
-	for _, h := range r.Damage {
-		c.say("%s\n", damageLines(view.Damage{Damage: h}, term.Colors{}))
+	if len(p.Removed) == 0 {
+		c.say("Nothing to remove: %s.\n", p.nothing)
+	} else {
+		c.say("to remove: %s\n", p.sizes())
+	}
+	for _, d := range p.Damage {
+		c.say("%s\n", damageLines(d, c.env.Colors()))
+	}
+	if len(p.Damage) > 0 && !c.force && !c.json {
+		c.env.Notify(c.cmd, p.hint[0], p.hint[1])
 	}
 }
 

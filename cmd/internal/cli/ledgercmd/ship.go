@@ -140,7 +140,7 @@ func (c *shipCommand) end(s *ship.Shipper, r *ledger.Reader) error {
 // verdict returns an error if something was not shipped.
 func (c *shipCommand) verdict(stats ship.Stats) error {
 	for _, name := range slices.Sorted(maps.Keys(stats.Problems)) {
-		return &term.Error{Code: term.ExitFound, Text: "chain " + name + ": " + term.Printable(stats.Problems[name]), Hint: "candor ledger verify, and candor fleet verify"}
+		return &term.Error{Code: term.ExitFound, Text: "chain " + name + ": " + term.Printable(stats.Problems[name]), Hint: "candor ledger verify, and candor ledger verify"}
 	}
 	if c.once && stats.Waiting > 0 {
 		return &term.Error{Code: term.ExitFound, Text: plural.Count(stats.Waiting, "entry waits", "entries wait") + " for the store", Hint: cmp.Or(stats.Error, "run the command again")}

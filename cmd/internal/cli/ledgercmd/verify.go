@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,12 +18,16 @@ import (
 // verifyCommand has the flags of `candor ledger verify`.
 type verifyCommand struct {
 	command
-	checkpoints []string
-	key         string
+	trustFlags
+	noCheckpoint bool // write none
+	wait         term.AgeFlag
 }
 
+// defaultWait is how long entries are waited for that a node names and the store does not have.
+const defaultWait = term.AgeFlag(5 * time.Second)
+
 func newVerify(shared command) *cobra.Command {
-	c := &verifyCommand{command: shared}
+	c := &verifyCommand{command: shared, wait: defaultWait}
 	cmd := &cobra.Command{
 		Use:   "verify [DIR|URL]",
 		Short: "Check that nothing in a ledger was changed, removed or added",
@@ -36,18 +41,31 @@ removed together with their checkpoints, a removed chain, and a folder that was 
 verify finds the file by itself, in the user's state folder and by the path that the chains record.
 --checkpoints adds other files, such as a copy on another machine.
 
-With the URL of a store of many nodes it does what candor fleet verify does.
+With the URL of a store, each of its nodes is verified by itself; what one node states about another does not count,
+and counters of the store are not used. The result is compared with a checkpoint over all nodes that was kept
+outside the store. It reveals a node, a chain or a whole store that is missing or was restored from an older copy.
+Unless the result is FAILED, a new checkpoint is signed with the operator's key and added to the file. Keep the file
+and the key on another machine than the store.
 
-Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
+The first time, the public key of each node is taken from its oldest chain; from then on the checkpoints name it. A
+node that has another key later is reported, unless it was rotated with candor ledger key rotate. To check the
+keys of the nodes yourself, or to accept a new one, name them with --key.
+
+INCOMPLETE instead of FAILED means that a node names entries that the store does not have, and no checkpoint shows that
+it ever had them: the node has not shipped them yet, or they were removed before a checkpoint covered them.
+
+Exit codes: 0 OK; 1 FAILED or INCOMPLETE; 2 the check could not run.`,
 		Example: `  candor ledger verify
   candor ledger verify ./ledger --key auditor/signer.pub --checkpoints /mnt/worm/checkpoints
   candor ledger verify ./ledger --json
-  candor ledger verify file:/srv/fleet`,
+  candor ledger verify file:/srv/fleet
+  candor-cluster ledger verify 'nats://nats-1:4222?node=READER&nkey=reader.nk' --checkpoints /mnt/worm/fleet`,
 		Args: term.MaxArgs(1, "candor ledger verify DIR"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
-	cmd.Flags().StringArrayVar(&c.checkpoints, "checkpoints", nil, "another file with checkpoints; may be repeated")
-	cmd.Flags().StringVar(&c.key, "key", "", "file with the public keys to trust, instead of those in the folder")
+	c.register(cmd)
+	cmd.Flags().Var(&c.wait, "wait", "of a store: how long to wait for entries that a node names and has not shipped yet")
+	cmd.Flags().BoolVar(&c.noCheckpoint, "no-checkpoint", false, "of a store: compare with the checkpoints, but write none")
 	c.registerJSON(cmd, oneObject)
 	return cmd
 }
@@ -56,16 +74,16 @@ func (c *verifyCommand) run(args []string) error {
 	if named, err := c.named(args); err == nil && fleet.IsLocation(named) {
 		return c.verifyStore(named)
 	}
+	if err := c.refuse("a folder has none", "operator-key", "wait", "no-checkpoint"); err != nil {
+		return err
+	}
 	dir, err := c.folder(args)
 	if err != nil {
 		return err
 	}
-	options := c.verifyOptions(dir)
-	options.WitnessCopies = c.checkpoints
-	if c.key != "" {
-		if options.Keys, err = readKeys(c.key); err != nil {
-			return err
-		}
+	options, err := c.optionsOf(&c.command, dir)
+	if err != nil {
+		return err
 	}
 	show, clearLine := c.progress()
 	if show != nil {

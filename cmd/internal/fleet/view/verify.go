@@ -69,7 +69,7 @@ type Node struct {
 
 // Damage is damage to a chain of a node.
 type Damage struct {
-	Node string `json:"node"`
+	Node string `json:"node,omitempty"`
 	verify.Damage
 	// Unshipped means that the node names entries that the store does not have and, as far as is known, never had: the
 	// node has not shipped them yet, or they were removed before a checkpoint covered them.

@@ -311,7 +311,7 @@ func (p *testbed) checkChain(ctx context.Context, s source, acknowledged int) {
 	p.total.acknowledged += acknowledged
 }
 
-// verify requires that the nodes of the round verify, with the package that candor fleet verify uses.
+// verify requires that the nodes of the round verify, with the package that candor ledger verify uses.
 func (p *testbed) verify(ctx context.Context, sources []source) {
 	p.t.Helper()
 	var o view.Options

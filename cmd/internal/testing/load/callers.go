@@ -7,7 +7,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Callers are clients of one server that each wait for an answer before the next call.
+// Callers are clients of one server that each wait for an answer before the next call. They are not those of internal/mcpclient, which
+// need 7.1 µs of CPU time for a call of the lean server over a pipe and reach 56,000 calls per second from 128 callers, where these
+// need 3.7 µs and reach 138,000: the client would hide the cost of the gateway.
 type Callers interface {
 	// Call makes one call of a tool and returns an error if the answer is not the expected one. Callers are numbered from 0, and
 	// each makes one call at a time.
