@@ -12,6 +12,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/internal/jsontext"
 )
 
 // Tool is one tool of a system.
@@ -42,8 +43,8 @@ type Reply struct {
 func Handle[In any](run func(ctx context.Context, c *Call, in In) (Reply, error)) func(context.Context, *Call) (Reply, error) {
 	return func(ctx context.Context, c *Call) (Reply, error) {
 		var in In
-		if err := json.Unmarshal(c.Arguments, &in); err != nil {
-			return Reply{}, candor.New(candor.CodeInvalidArguments, "", candor.WithCause(err))
+		if err := jsontext.UnmarshalWhole(c.Arguments, &in); err != nil { // a number beyond the type of its field; the schema should refuse it
+			return Reply{}, candor.New(candor.CodeInvalidArguments, "", candor.WithCause(err), candor.WithIssues(candor.Issue{Rule: "range", Message: "has a number that is too large"}))
 		}
 		return run(ctx, c, in)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/oserror"
 )
 
@@ -61,7 +62,7 @@ func Bind[In, Out any](run func(ctx context.Context, in In) (Out, error)) func(c
 	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		var in In
 		if len(params) > 0 {
-			if err := decode(params, &in); err != nil {
+			if err := jsontext.UnmarshalWhole(params, &in); err != nil {
 				return nil, Fail(common.InvalidParams, "the parameters could not be decoded", err)
 			}
 		}
