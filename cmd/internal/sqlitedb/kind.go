@@ -26,7 +26,7 @@ const (
 )
 
 var kinds = map[sqlite3.ErrorCode]Kind{
-	sqlite3.BUSY: Busy, sqlite3.LOCKED: Busy,
+	sqlite3.BUSY: Busy, sqlite3.LOCKED: Busy, sqlite3.PROTOCOL: Busy, // PROTOCOL: a lock of the -shm file was not to be had
 	sqlite3.FULL:       Full,
 	sqlite3.READONLY:   ReadOnly,
 	sqlite3.CONSTRAINT: Constraint,

@@ -34,7 +34,7 @@ var (
 	ErrBusy     = errors.New("the database is busy")
 	ErrFull     = errors.New("the database is full")
 	ErrUnique   = errors.New("a row with this identity exists")
-	ErrGone     = errors.New("the file of the database was removed or replaced while it was open")
+	ErrGone     = errors.New("a file of the database was removed or replaced while it was open")
 )
 
 // FileName is the name of the database in its directory.
@@ -47,19 +47,22 @@ type Store struct {
 	turn  chan struct{} // held by the only change of this process
 	write *sql.DB       // one connection; nil if the database was opened for reading
 	read  *sql.DB
-	file  os.FileInfo // the file that was opened
+	files map[string]os.FileInfo // the files that were opened, by what follows the name
 }
 
 // Open opens the database in a directory, which it creates if it does not exist.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := newStore(dir, o)
-	var err error
+	err := sqlitedb.Create(s.name)
+	if err != nil {
+		return nil, err
+	}
 	if s.write, err = s.connect(false); err != nil {
 		return nil, err
 	}
 	if err = s.setUp(ctx); err != nil {
 		err = fmt.Errorf("opening %s: %w", FileName, err)
-	} else if s.file, err = os.Stat(s.name); err == nil {
+	} else if s.files, err = statFiles(s.name); err == nil {
 		s.read, err = s.connect(true)
 	}
 	if err != nil {
@@ -215,10 +218,12 @@ func Get[T any](ctx context.Context, s *Store, read func(*Tx) (T, error)) (v T, 
 }
 
 func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
-	if err := s.checkFile(); err != nil {
+	if err := s.checkFiles(); err != nil {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	tx, err := s.begin(ctx, db)
 	if err != nil {
 		return s.classify(err)
 	}
@@ -226,20 +231,57 @@ func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
 	if err := do(&Tx{ctx, tx}); err != nil {
 		return s.classify(err)
 	}
-	if err := s.checkFile(); err != nil {
+	if err := s.checkFiles(); err != nil {
 		return err
 	}
 	return s.classify(tx.Commit())
 }
 
-// checkFile returns [ErrGone] if another file is at the path now. SQLite would continue with the unlinked
-// file, and its content is lost when the process ends.
-func (s *Store) checkFile() error {
-	if s.file == nil {
-		return nil
+// begin starts a transaction, or returns [ErrBusy] after the longest wait: SQLite tries for 10 s to get a lock in the -shm file, and cannot be
+// interrupted meanwhile. The transaction ends with ctx.
+func (s *Store) begin(ctx context.Context, db *sql.DB) (*sql.Tx, error) {
+	done := make(chan struct{})
+	var begun *sql.Tx
+	var failed error
+	go func() {
+		defer close(done)
+		if begun, failed = db.BeginTx(ctx, nil); failed == nil && db == s.read { // a change takes its lock with BEGIN
+			_, failed = begun.ExecContext(ctx, "PRAGMA user_version")
+		}
+		if failed != nil && begun != nil {
+			_ = begun.Rollback()
+		}
+	}()
+	wait := time.NewTimer(s.o.Wait)
+	defer wait.Stop()
+	select {
+	case <-done:
+		return begun, failed
+	case <-wait.C:
+		return nil, ErrBusy
 	}
-	if now, err := os.Stat(s.name); err != nil || !os.SameFile(now, s.file) {
-		return ErrGone
+}
+
+// statFiles returns the files of an open database. The last two exist while any process has it open.
+func statFiles(name string) (map[string]os.FileInfo, error) {
+	files := map[string]os.FileInfo{}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		info, err := os.Stat(name + suffix)
+		if err != nil {
+			return nil, err
+		}
+		files[suffix] = info
+	}
+	return files, nil
+}
+
+// checkFiles returns [ErrGone] if another file, or none, is at one of the paths now. SQLite would continue with the unlinked file, and its
+// content is lost when the process ends.
+func (s *Store) checkFiles() error {
+	for suffix, opened := range s.files {
+		if now, err := os.Stat(s.name + suffix); err != nil || !os.SameFile(now, opened) {
+			return ErrGone
+		}
 	}
 	return nil
 }
