@@ -70,7 +70,7 @@ circuit breaker. Exit code 2: a flag or a file is wrong.`,
 	flags.StringVar(&c.maxDB, "max-db", "1GiB", "maximum size of the database")
 	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
 	_ = cmd.MarkFlagFilename("upstreams") // fails only for an unknown flag
-	cmd.AddCommand(newVerify(env), newExport(env))
+	cmd.AddCommand(newVerify(env), newSessions(env), newExport(env))
 	return cmd
 }
 

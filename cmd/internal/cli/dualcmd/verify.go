@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,38 +128,90 @@ func (c *adminCommand) writeVerification(v *dual.Verification) {
 	fmt.Fprintf(c.Env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), plural.Of(v.BrokenCount, "problem"), checked)
 }
 
+func newSessions(env *term.Env) *cobra.Command {
+	c := &adminCommand{Operator: bench.Operator{Env: env}}
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List the audit sessions",
+		Long: `List the audit sessions, the newest first: open ones, and finalised ones with their root. An agent closes an open session with
+merkle_finalize, or removes one without records with its argument abandon. The server may be running.
+
+Exit codes: 0 listed; 2 an error.`,
+		Example: `  candor workbench dual sessions
+  candor workbench dual sessions --json`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return c.with(c.sessions) },
+	}
+	c.register(cmd)
+	c.RegisterJSON(cmd)
+	return cmd
+}
+
+func (c *adminCommand) sessions(ctx context.Context, a *dual.Admin) error {
+	all, err := a.Sessions(ctx)
+	if err != nil {
+		return term.BadInput("run candor workbench dual verify", "%s", err)
+	}
+	return term.WriteReport(c.Env, c.JSON, map[string]any{"sessions": all}, true, func() {
+		for i := range all {
+			state := "open"
+			if all[i].Finalized() {
+				state = fmt.Sprintf("finalised %s, %s, root %s", all[i].FinalizedAt, plural.Of(int(all[i].Records), "record"), all[i].Root)
+			}
+			fmt.Fprintf(c.Env.Out, "%s  begun %s, %s\n", term.Printable(all[i].ID), all[i].BegunAt, state)
+		}
+		fmt.Fprintln(c.Env.Out, plural.Of(len(all), "session"))
+	})
+}
+
 func newExport(env *term.Env) *cobra.Command {
 	c := &adminCommand{Operator: bench.Operator{Env: env}}
-	out := ""
+	out, session := "", ""
 	cmd := &cobra.Command{
-		Use:   "export TASK",
-		Short: "Write the thought records of a task with their proof",
-		Long: `Write the thought records of a task into one JSON file, with the ledger's proof for the last of them. The records are chained, so
-the proof covers all of them. A third party checks the file with candor ledger check-proof and the public key from candor ledger
-key export. Records that candor workbench dual verify reports as broken are not exported. The server may be running.
+		Use:   "export {TASK | --session ID}",
+		Short: "Write the thought records of a task or a session with their proof",
+		Long: `Write thought records into one JSON file, with the ledger's proof: those of a task, with the proof for the last of them, to which the
+others are chained; or those of a finalised audit session, with the proof for its root. A third party checks the file with candor
+ledger check-proof and the public key from candor ledger key export. Records that candor workbench dual verify reports as broken are
+not exported. The server may be running.
 
 Exit codes: 0 written; 2 an error.`,
 		Example: `  candor workbench dual export 3f2a9c1d --out thoughts.json
+  candor workbench dual export --session review-7 --out session.json
   candor ledger check-proof thoughts.json --key signer.pub`,
-		Args: term.OneArg("task", "candor workbench dual export TASK"),
+		Args: term.MaxArgs(1, "candor workbench dual export TASK"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return c.with(func(ctx context.Context, a *dual.Admin) error { return c.export(ctx, a, args[0], out) })
+			if (session == "") == (len(args) == 0) {
+				return term.BadInput("candor workbench dual export TASK, or candor workbench dual export --session ID", "one task or one session is needed")
+			}
+			return c.with(func(ctx context.Context, a *dual.Admin) error {
+				return c.export(ctx, a, strings.Join(args, ""), session, out)
+			})
 		},
 	}
 	c.register(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "file to create; default standard output")
+	cmd.Flags().StringVar(&session, "session", "", "id of a finalised audit session")
 	return cmd
 }
 
-func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, out string) error {
-	id, err := c.findTask(ctx, a, typed)
-	if err != nil {
-		return err
+func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, session, out string) error {
+	export := func() (*rules.Export, error) { return a.ExportSession(ctx, session) }
+	if session == "" {
+		id, err := c.findTask(ctx, a, typed)
+		if err != nil {
+			return err
+		}
+		export = func() (*rules.Export, error) { return a.Export(ctx, id) }
 	}
-	file, err := exportCovered(ctx, a, id)
+	file, err := exportCovered(ctx, export)
 	switch {
 	case errors.Is(err, dual.ErrNoRecords):
 		return term.BadInput("a task has an export when an agent has recorded a thought about it", "%s", err)
+	case errors.Is(err, dual.ErrNoSession):
+		return term.BadInput("candor workbench dual sessions lists them", "%s", err)
+	case errors.Is(err, dual.ErrSessionOpen):
+		return term.BadInput("let the agent close it with merkle_finalize", "%s", err)
 	case errors.Is(err, dual.ErrBroken):
 		return term.BadInput("candor workbench dual verify lists the broken records", "%s", term.Printable(err.Error()))
 	case errors.Is(err, dual.ErrNotAttested):
@@ -171,10 +224,10 @@ func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, out str
 	return term.WriteFileOrOutput(c.Env, out, func(w io.Writer) error { return term.WriteJSONLine(w, file) })
 }
 
-// exportCovered exports a task. It waits up to 3 s for the checkpoint that covers its last record.
-func exportCovered(ctx context.Context, a *dual.Admin, id string) (*rules.Export, error) {
+// exportCovered calls export until the checkpoint exists that covers the attestation, for up to 3 s.
+func exportCovered(ctx context.Context, export func() (*rules.Export, error)) (*rules.Export, error) {
 	for tries := 0; ; tries++ {
-		file, err := a.Export(ctx, id)
+		file, err := export()
 		if tries == 15 || !errors.Is(err, ledgerproof.ErrNotCovered) {
 			return file, err
 		}

@@ -125,24 +125,20 @@ func (c *checkProofCommand) run(name string) error {
 	if err != nil {
 		return err
 	}
-	proof, thoughts, err := c.read(name)
+	file, err := c.read(name)
 	if err != nil {
 		return err
 	}
-	proven, err := ledgerproof.Check(proof, keys...)
-	if err == nil && thoughts != nil {
-		err = thoughts.Check(proven.Record.Data)
+	proven, err := ledgerproof.Check(file.Proof, keys...)
+	if err == nil {
+		err = file.Check(proven.Record.Data)
 	}
 	verdict := proofVerdict{OK: true, Chain: proven.Record.Chain, Seq: proven.Record.Seq, Size: proven.Size, Signed: proven.SignedAt, Entry: &proven.Record}
 	if err != nil {
 		verdict = proofVerdict{Why: err.Error()}
 	} else {
 		c.write(&proven)
-		if thoughts != nil {
-			verdict.Thoughts = len(thoughts.Records)
-			c.say("  thoughts  %s of task %s, unchanged since they were recorded\n",
-				plural.Of(len(thoughts.Records), "record"), term.Printable(thoughts.Records[0].TaskID))
-		}
+		verdict.Thoughts = c.writeRecords(file)
 	}
 	if printed := c.finish(verdict, true); printed != nil {
 		return printed
@@ -155,26 +151,41 @@ func (c *checkProofCommand) run(name string) error {
 
 const maxProof = 64 << 20
 
+// writeRecords prints which thought records were checked, and returns how many.
+func (c *checkProofCommand) writeRecords(f *rules.Export) int {
+	switch {
+	case f.Thoughts != nil:
+		c.say("  thoughts  %s of task %s, unchanged since they were recorded; the title and status of the task are not covered\n",
+			plural.Of(len(f.Thoughts.Records), "record"), term.Printable(f.Thoughts.Task.ID))
+		return len(f.Thoughts.Records)
+	case f.Session != nil:
+		c.say("  session   %s, with root %s over %s, unchanged since it was finalised\n",
+			term.Printable(f.Session.Session.ID), f.Session.Session.Root, plural.Of(len(f.Session.Records), "record"))
+		return len(f.Session.Records)
+	}
+	return 0
+}
+
 // read reads a proof and the thought records with it, if any.
-func (c *checkProofCommand) read(name string) (ledgerproof.Proof, *rules.Thoughts, error) {
+func (c *checkProofCommand) read(name string) (*rules.Export, error) {
 	in := c.env.In
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return ledgerproof.Proof{}, nil, term.UnreadableFile(err)
+			return nil, term.UnreadableFile(err)
 		}
 		defer file.Close() //nolint:errcheck // it was only read
 		in = file
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxProof))
 	if err != nil {
-		return ledgerproof.Proof{}, nil, term.UnreadableFile(err)
+		return nil, term.UnreadableFile(err)
 	}
 	f, err := rules.ReadExport(data)
 	if err != nil {
-		return ledgerproof.Proof{}, nil, term.BadInput("give a file of candor ledger prove or candor workbench dual export", "%s", err)
+		return nil, term.BadInput("give a file of candor ledger prove or candor workbench dual export", "%s", err)
 	}
-	return f.Proof, f.Thoughts, nil
+	return f, nil
 }
 
 func (c *checkProofCommand) write(p *ledgerproof.Result) {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,7 +31,7 @@ type proposeArgs struct {
 func (s *System) consensusPropose() workbench.Tool {
 	return workbench.Tool{
 		Name: "consensus_propose", Title: "Propose a round of votes",
-		About: "Begin a round: a fixed list of voters decides about a proposal. The quorum is more than two thirds of them if it is not given. The round_id is a hash of all of that.",
+		About: "Begin a round: a fixed list of voters decides about a proposal. The quorum is more than two thirds of them if it is not given. The round_id is a hash of all of that. Voters are names: nothing proves who votes.",
 		Input: `{"topic":{"type":"string","minLength":1,"maxLength":200},
 "proposal":{"type":"string","minLength":1,"maxLength":16384,"description":"What is to be accepted or rejected."},
 "proposer_id":` + property(agentSchema, "Who proposes.") + `,
@@ -41,8 +42,14 @@ func (s *System) consensusPropose() workbench.Tool {
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in proposeArgs) (any, error) {
 			r := &rules.Round{Topic: in.Topic, Proposal: in.Proposal, Proposer: in.Proposer, Voters: slices.Sorted(slices.Values(in.Voters)), Quorum: cmp.Or(in.Quorum, rules.DefaultQuorum(len(in.Voters))),
 				Nonce: rand.Text(), CreatedAt: s.stamp(), State: rules.Open, Votes: []rules.Vote{}}
-			if err := rules.CheckQuorum(r.Quorum, len(r.Voters)); err != nil {
-				return nil, invalid("quorum", err.Error())
+			low, high := rules.Quorums(len(r.Voters))
+			switch {
+			case r.Quorum < low || r.Quorum > high:
+				return nil, invalid("quorum", fmt.Sprintf("with %d voters the quorum must be from %d to %d", high, low, high), map[string]any{"minimum": low, "maximum": high})
+			case rules.Blank(in.Topic):
+				return nil, invalid("topic", "must not be blank", notBlank)
+			case rules.Blank(in.Proposal):
+				return nil, invalid("proposal", "must not be blank", notBlank)
 			}
 			r.ID = r.Sum()
 			err := s.store.Update(ctx, func(tx *store.Tx) error { return tx.InsertRound(r) })
@@ -76,7 +83,7 @@ func (s *System) vote(ctx context.Context, _ *workbench.Call, in voteArgs) (any,
 			return err
 		}
 		if !slices.Contains(r.Voters, in.Voter) {
-			return invalid("voter_id", "is not a voter of this round")
+			return invalid("voter_id", "is not a voter of this round", map[string]any{"enum": r.Voters})
 		}
 		if first, voted := r.Find(in.Voter); voted {
 			refused, err = s.secondVote(tx, r, first, in.Choice)
@@ -96,7 +103,7 @@ func (s *System) vote(ctx context.Context, _ *workbench.Call, in voteArgs) (any,
 	if err != nil {
 		return nil, err
 	}
-	return statusOf(r, nil), nil
+	return statusOf(r), nil
 }
 
 // secondVote refuses a second vote. The first vote that differs is recorded and counts against the voter.
@@ -107,8 +114,8 @@ func (s *System) secondVote(tx *store.Tx, r *rules.Round, first rules.Vote, atte
 		return refused, nil
 	}
 	at := s.stamp()
-	news, err := tx.InsertEquivocation(store.Equivocation{RoundID: r.ID, Voter: first.Voter, First: first.Choice, Attempted: attempted, At: at})
-	if err != nil || !news {
+	news, err := tx.InsertEquivocation(rules.SecondVote{RoundID: r.ID, Voter: first.Voter, First: first.Choice, Attempted: attempted, At: at})
+	if err != nil || !news || len(r.Voters) == 1 {
 		return refused, err
 	}
 	return refused, tx.InsertOutcome(first.Voter, rules.Equivocation, r.ID, at)
@@ -116,7 +123,7 @@ func (s *System) secondVote(tx *store.Tx, r *rules.Round, first rules.Vote, atte
 
 // countVotes records the outcomes of votes: of all votes when the round is decided, and of each later vote.
 func countVotes(tx *store.Tx, r *rules.Round, before rules.State, v rules.Vote) error {
-	if r.State == rules.Open {
+	if r.State == rules.Open || !r.Weighs() {
 		return nil
 	}
 	votes := r.Votes
@@ -137,8 +144,11 @@ func countVotes(tx *store.Tx, r *rules.Round, before rules.State, v rules.Vote) 
 
 func findRound(tx *store.Tx, id string) (*rules.Round, error) {
 	r, err := tx.Round(id)
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		return nil, failure(dualcode.RoundNotFound, "", nil)
+	case err == nil && r.Altered():
+		return nil, failure(dualcode.HandlerError, "Round "+id+" was changed in the database after it was proposed, or one of its votes was.", nil)
 	}
 	return r, err
 }
@@ -146,16 +156,15 @@ func findRound(tx *store.Tx, id string) (*rules.Round, error) {
 // roundStatus is the current state of a round.
 type roundStatus struct {
 	*rules.Round
-	Final         bool                 `json:"final"`
-	Accepted      int                  `json:"accepted"`
-	Rejected      int                  `json:"rejected"`
-	Missing       []string             `json:"missing"` // voters that have not voted
-	Digest        string               `json:"digest"`
-	Equivocations []store.Equivocation `json:"equivocations,omitempty"`
+	Final    bool     `json:"final"`
+	Accepted int      `json:"accepted"`
+	Rejected int      `json:"rejected"`
+	Missing  []string `json:"missing"` // voters that have not voted
+	Digest   string   `json:"digest"`
 }
 
-func statusOf(r *rules.Round, equivocations []store.Equivocation) roundStatus {
-	s := roundStatus{Round: r, Final: r.State != rules.Open, Missing: []string{}, Digest: r.Digest(), Equivocations: equivocations}
+func statusOf(r *rules.Round) roundStatus {
+	s := roundStatus{Round: r, Final: r.State != rules.Open, Missing: []string{}, Digest: r.Digest()}
 	s.Accepted, s.Rejected = r.Count()
 	for _, voter := range r.Voters {
 		if _, voted := r.Find(voter); !voted {
@@ -174,8 +183,7 @@ func (s *System) consensusFinality() workbench.Tool {
 		if err != nil {
 			return nil, err
 		}
-		equivocations, err := tx.Equivocations(r.ID)
-		return statusOf(r, equivocations), err
+		return statusOf(r), nil
 	})
 }
 
@@ -194,7 +202,7 @@ func (s *System) consensusGossip() workbench.Tool {
 		About: "Return the stored rounds with their votes that the caller does not know, or knows in another state. If more is true, call again with after set to next_after.",
 		Input: `{"known":{"type":"array","maxItems":500,"items":{"type":"object","properties":{"round_id":` + roundSchema + `,"digest":{"type":"string","pattern":"^[0-9a-f]{64}$"}},
 "required":["round_id","digest"],"additionalProperties":false},"description":"What the caller knows, with the digest of each round."},
-"after":{"type":"integer","minimum":0,"description":"next_after of the answer before."},
+"after":` + property(numberSchema, "next_after of the answer before.") + `,
 "limit":` + limitSchema + `}`,
 	}, gossip)
 }
@@ -237,7 +245,7 @@ type gossiped struct {
 // add adds a round, unless digest is its current digest.
 func (g *gossiped) add(tx *store.Tx, id store.NumberedRound, digest string) error {
 	g.NextAfter = id.Number
-	r, err := tx.Round(id.ID)
+	r, err := findRound(tx, id.ID)
 	if err != nil {
 		return err
 	}
@@ -245,11 +253,7 @@ func (g *gossiped) add(tx *store.Tx, id store.NumberedRound, digest string) erro
 		g.Same++
 		return nil
 	}
-	equivocations, err := tx.Equivocations(id.ID)
-	if err != nil {
-		return err
-	}
-	raw, err := encode(statusOf(r, equivocations))
+	raw, err := encode(statusOf(r))
 	g.Rounds = append(g.Rounds, raw)
 	g.size += len(raw)
 	return err
@@ -271,7 +275,7 @@ func scoreOf(tx *store.Tx, agent string) (rules.Score, error) {
 func (s *System) reputationGet() workbench.Tool {
 	return query(s, workbench.Tool{
 		Name: "reputation_get", Title: "Reputation of an agent",
-		About: "Compute how far an agent can be relied on from its recorded outcomes: tasks done and cancelled, votes, refusals. 0.5 means that nothing is known.",
+		About: "Compute how far an agent can be relied on from its recorded outcomes: tasks done and cancelled, votes, refusals. 0.5 means that nothing is known. Ids are names: nothing proves who acts under one.",
 		Input: `{"agent_id":` + property(agentSchema, "The agent.") + `}`, Required: []string{"agent_id"},
 	}, func(tx *store.Tx, in agentArgs) (any, error) { return scoreOf(tx, in.AgentID) })
 }
@@ -280,7 +284,7 @@ func (s *System) reputationHistory() workbench.Tool {
 	return query(s, workbench.Tool{
 		Name: "reputation_history", Title: "Outcomes of an agent",
 		About:    "List the outcomes that the reputation of an agent follows from, the newest first. If more is true, call again with before set to the last number.",
-		Input:    `{"agent_id":` + property(agentSchema, "The agent.") + `,"before":{"type":"integer","minimum":1,"description":"Only outcomes with a smaller number."},"limit":` + limitSchema + `}`,
+		Input:    `{"agent_id":` + property(agentSchema, "The agent.") + `,"before":` + property(numberSchema, "Only outcomes with a smaller number.") + `,"limit":` + limitSchema + `}`,
 		Required: []string{"agent_id"},
 	}, func(tx *store.Tx, in agentArgs) (any, error) {
 		limit := cmp.Or(in.Limit, defaultEntries)

@@ -18,12 +18,26 @@ import (
 // The ledger attests committed changes with entries that follow the change. Changes without an entry, after a crash,
 // are attested at the next start.
 
-// attest writes an attestation of a record to the ledger. If that fails, the record is attested at the next start; the
-// end of the call cannot be recorded then either, and the caller gets that error.
-func (s *System) attest(ctx context.Context, c *workbench.Call, r *rules.Record) {
-	if err := s.attestThought(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), r); err != nil {
-		c.Bench().Logger().Error("a record could not be attested", slog.String("record", r.ID), slog.Any("error", err))
+// attest writes an attestation of a record to the ledger, and those that earlier calls could not write. It reports whether all are written;
+// the others follow with the next call, or at the next start.
+func (s *System) attest(ctx context.Context, c *workbench.Call, r *rules.Record) bool {
+	anchor, entry := *r, c.Entry(ledger.KindSuccess)
+	anchor.Content = "" // the attestation has only its hash
+	return s.attestAll(ctx, c, func(ctx context.Context) error { return s.attestThought(ctx, c.Bench(), entry, &anchor) })
+}
+
+// attestAll calls what earlier calls left, and then attest. What fails is left for the next call. The hashes are those of this process, so
+// that nothing needs to be verified before.
+func (s *System) attestAll(ctx context.Context, c *workbench.Call, attest func(context.Context) error) bool {
+	s.attesting.Lock()
+	defer s.attesting.Unlock()
+	for s.late = append(s.late, attest); len(s.late) > 0; s.late = s.late[1:] {
+		if err := s.late[0](context.WithoutCancel(ctx)); err != nil {
+			c.Bench().Logger().Error("a record or session could not be attested", slog.Int("waiting", len(s.late)), slog.Any("error", err))
+			return false
+		}
 	}
+	return true
 }
 
 func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger.Entry, r *rules.Record) error {
@@ -38,14 +52,11 @@ func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger
 
 // attestRoot writes an attestation of the root of a session to the ledger and returns its position, nil if that failed.
 func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *store.Session) *store.Position {
-	err := s.attestSession(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), session)
-	if err != nil {
-		c.Bench().Logger().Error("the root of a session could not be attested", slog.String("session", session.ID), slog.Any("error", err))
-	}
-	if session.Position.Chain == "" {
+	attested, entry := *session, c.Entry(ledger.KindSuccess)
+	if !s.attestAll(ctx, c, func(ctx context.Context) error { return s.attestSession(ctx, c.Bench(), entry, &attested) }) || attested.Position.Chain == "" {
 		return nil
 	}
-	return &session.Position
+	return &attested.Position
 }
 
 func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger.Entry, session *store.Session) error {

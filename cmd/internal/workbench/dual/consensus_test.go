@@ -107,14 +107,41 @@ func TestGossipReturnsWhatTheCallerLacks(t *testing.T) {
 		t.Errorf("%s", a.value().Raw())
 	}
 	s.vote(second, 1, "reject").fine()
+	s.vote(first, 0, "reject").isA("ALREADY_VOTED") // the evidence that gossip is for
 	a = s.call("consensus_gossip", args{"known": known}).fine()
-	if a.value("rounds").Len() != 1 || a.data("rounds", 0, "round_id") != second {
+	if a.value("rounds").Len() != 2 || a.value("rounds", 0, "equivocations").Len() != 1 || a.data("rounds", 1, "round_id") != second {
 		t.Errorf("%s", a.value().Raw())
 	}
 	page := s.call("consensus_gossip", args{"limit": 1}).fine()
 	if next := s.call("consensus_gossip", args{"limit": 1, "after": page.number("next_after")}).fine(); next.data("rounds", 0, "round_id") != second {
 		t.Errorf("%s", next.value().Raw())
 	}
+}
+
+// TestRoundsAmongOneselfWeighNothing decides rounds without another voter, and takes a task over in the call that ends it.
+func TestRoundsAmongOneselfWeighNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start()
+	alone, rejected := s.propose(1, nil), s.propose(2, nil)
+	s.vote(alone, 0, "accept").fine()
+	s.vote(alone, 0, "reject").isA("ALREADY_VOTED")
+	if state := s.vote(rejected, 0, "reject").fine().data("state"); state != "rejected" {
+		t.Errorf("the proposer decides it alone: %s", state)
+	}
+	s.vote(rejected, 1, "reject").fine()
+	if n := s.call("reputation_leaderboard", args{}).fine().number("total"); n != 0 {
+		t.Errorf("%d agents have outcomes", n)
+	}
+	task := s.task(args{"agent_id": "worker"})
+	s.think(task, nil).fine()
+	s.advance(task, "VERIFY")
+	for _, status := range []string{"DONE", "CANCELLED"} {
+		s.call("task_update", args{"id": task, "status": status, "agent_id": "thief"}).isB("ERR_VALIDATION")
+	}
+	s.call("task_update", args{"id": task, "status": "DONE", "agent_id": "worker"}).fine()
+	p.sql("UPDATE rounds SET quorum = 1 WHERE id = ?", rejected)
+	s.call("consensus_finality", args{"round_id": rejected}).isA("HANDLER_ERROR")
 }
 
 // TestReputationFollowsFromOutcomes checks that the actions of an agent change its score, its history and its gates.

@@ -65,6 +65,9 @@ type System struct {
 
 	opening sync.Mutex
 	opened  bool // the ledger has an entry that the database is used with it
+
+	attesting sync.Mutex
+	late      []func(context.Context) error // attestations that failed, oldest first
 }
 
 // New opens the database and returns the system. The caller must call [System.Close].
@@ -154,8 +157,10 @@ func (s *System) tools() []workbench.Tool {
 	}
 	for i := range tools {
 		t := &tools[i]
-		t.Codes = append(t.Codes, dualcode.InvalidParams, dualcode.HandlerError, dualcode.ToolNotAdmitted, dualcode.ToolLockTimeout,
-			kaiza.SelfAuditFailure, candor.CodeLedgerFailed)
+		t.Codes = append(t.Codes, dualcode.InvalidParams, dualcode.HandlerError, dualcode.ToolLockTimeout, kaiza.SelfAuditFailure, candor.CodeLedgerFailed)
+		if !AccessMinimal.admits(t) {
+			t.Codes = append(t.Codes, dualcode.ToolNotAdmitted)
+		}
 		if s.locks.tools[t.Name] == nil {
 			s.locks.tools[t.Name] = make(chan struct{}, 1)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
-	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/rules"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
@@ -80,10 +79,19 @@ func failure(code candor.Code, message string, details map[string]any) *candor.E
 	return candor.New(code, message, o...)
 }
 
-// invalid is the error for an argument that the schema accepts and the state of the server does not.
-func invalid(path, message string) *candor.Error {
-	return failure(dualcode.InvalidParams, "The parameters of the tool are not valid: "+path+": "+message+".", map[string]any{"issues": []rules.Issue{{Path: "/" + path, Message: message}}})
+// advised is [failure] with the next step in place of that of the code.
+func advised(code candor.Code, message, step string, details map[string]any) *candor.Error {
+	return failure(code, message, details).With(candor.WithSuggestion(step))
 }
+
+// invalid is the error for an argument that the schema accepts and the tool does not. expected is what it accepts, as JSON Schema.
+func invalid(path, message string, expected map[string]any) *candor.Error {
+	return candor.New(dualcode.InvalidParams, "", candor.WithOrigin(candor.PartyTool, false),
+		candor.WithIssues(candor.Issue{Path: "/" + path, Rule: "accepted", Message: message, Expected: expected}))
+}
+
+// notBlank is what a text has to match that must show something.
+var notBlank = map[string]any{"pattern": `\S`}
 
 // storeFailure adds a code to an error of a tool. A *candor.Error and a context error are returned unchanged. Any other
 // error is an internal error, regardless of its type, because no argument caused it.
@@ -99,7 +107,8 @@ func storeFailure(err error) error {
 	case errors.Is(err, store.ErrFull):
 		return candor.New(dualcode.DBFull, "", candor.WithCause(err))
 	case errors.Is(err, store.ErrGone):
-		return failure(dualcode.HandlerError, "The file of the database was removed or replaced while the server runs. Restore it and start the server again; nothing was changed.", nil)
+		return advised(dualcode.HandlerError, "A file of the database was removed or replaced while the server runs: "+store.FileName+", its -wal or its -shm. This call changed nothing.",
+			"Tell the operator to put the file back, or to end the server with SIGTERM, which saves what it holds, and to start it again.", nil)
 	case errors.Is(err, store.ErrUnique):
 		return candor.New(dualcode.UniqueViolation, "", candor.WithCause(err))
 	}
@@ -110,7 +119,7 @@ func storeFailure(err error) error {
 func refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	switch e.Code() {
 	case candor.CodeInvalidArguments:
-		return workbench.Recode(e, dualcode.InvalidParams, e.Message())
+		return workbench.Recode(e, dualcode.InvalidParams, "")
 	case candor.CodeInternalError:
 		return c.HideCause(workbench.Recode(e, dualcode.HandlerError, ""))
 	default:

@@ -102,3 +102,32 @@ func TestRouterKeepsContentBesideData(t *testing.T) {
 		t.Errorf("the text is that of the data and need not be repeated: %s", a.value().Raw())
 	}
 }
+
+// TestRouterAsksTheServerThatHasTheTool calls a tool that only the last server of a chain lists, and checks that the numbers of the answer are
+// those that it sent.
+func TestRouterAsksTheServerThatHasTheTool(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	s := p.start("--upstreams", p.upstreams(p.fake("fine"), p.fake("other")))
+	for _, in := range []args{{"tool": "graph"}, {"tool": "graph", "upstreams": []string{"fine", "other"}}} {
+		a := s.call("router_call", in).fine()
+		if got := string(a.value("result").Raw()); a.data("upstream") != "other" || got != `{"n":12345678901234567890,"f":1.0}` || a.value("content").Present() {
+			t.Errorf("%s", a.value().Raw())
+		}
+	}
+	if got := strings.Join(p.calls(), ", "); got != "other graph, other graph" {
+		t.Errorf("the calls were %s", got)
+	}
+	if chain := texts(s.call("router_fallback", args{"tool": "graph"}).fine(), "chain"); strings.Join(chain, " ") != "other" {
+		t.Errorf("%v", chain)
+	}
+	a := s.call("router_call", args{"tool": "grahp", "upstreams": []string{"fine", "other"}}).isA("TOOL_NOT_FOUND")
+	if !a.detail("didYouMean", 0).Is("graph") || a.detail("attempts").Len() != 2 || a.detail("tools").Len() != 5 {
+		t.Errorf("%s", a.detail().Raw())
+	}
+	for u := range s.call("router_stats", args{}).fine().value("upstreams").Elements() {
+		if failures, _ := u.Path("failures").Int64(); failures != 0 {
+			t.Errorf("a missing tool is measured: %s", u.Raw())
+		}
+	}
+}

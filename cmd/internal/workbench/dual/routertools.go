@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/argerror"
 )
 
 const (
@@ -71,7 +74,7 @@ func (s *System) checkUpstreams(path string, names ...string) error {
 	known := s.upstreamNames()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return invalid(path, "unknown upstream "+candor.Public(name, 64)+"; there are: "+strings.Join(known, ", "))
+			return invalid(path, "unknown upstream "+candor.Public(name, 64)+"; there are: "+strings.Join(known, ", "), map[string]any{"enum": known})
 		}
 	}
 	return nil
@@ -95,12 +98,12 @@ func (s *System) routerScore() workbench.Tool {
 func (s *System) routerCall() workbench.Tool {
 	return workbench.Tool{
 		Name: routerCallName, Title: "Call a tool of an upstream",
-		About: "Call a tool on the best upstream. After a failure that allows it the next one is tried; the answer lists the attempts. With upstreams the order is yours.",
+		About: "Call a tool on the best upstream that has it. After a failure that allows it the next one is tried; the answer lists the attempts. With upstreams the order is yours. The error for an unknown tool lists the tools that there are.",
 		Input: `{"tool":` + property(toolSchema, "The tool to call.") + `,
 "arguments":{"type":"object","description":"The arguments of that tool."},
 "upstreams":{"type":"array","minItems":1,"maxItems":16,"uniqueItems":true,"items":` + property(upstreamSchema, "The name of an upstream.") + `,"description":"The servers to try, in this order; all, the best first, if not given."}}`,
 		Required: []string{"tool"},
-		Codes: []candor.Code{dualcode.FallbackChainExhausted, dualcode.DBBusy,
+		Codes: []candor.Code{dualcode.FallbackChainExhausted, dualcode.DBBusy, candor.CodeToolNotFound,
 			candor.CodeUpstreamGone, candor.CodeCallTimeout, candor.CodeUpstreamMalformed},
 		Run: handle(s.route),
 	}
@@ -135,42 +138,107 @@ type routed struct {
 	Attempts []attempt `json:"attempts"`
 }
 
-// callChain sends a call to the upstreams of a chain, one after the other, until one answers. It continues only after a
-// failure of an upstream, and only if the call can be repeated without a second effect, according to the failure or to
-// the tool's hints. Other failures are returned unchanged, with the attempts. Failures that the caller caused are not
-// measured, because they show nothing about the upstream.
+// callChain sends a call to the upstreams of a chain, one after the other, until one answers. Those that do not list the tool are skipped; if
+// none lists it, all are asked, because a server may have more tools than it lists.
 func (s *System) callChain(ctx context.Context, chain []string, in routeArgs) (any, error) {
-	attempts := []attempt{}
-	var last *candor.Error
-	for n, name := range chain {
-		u := s.o.Upstreams[slices.Index(s.upstreamNames(), name)]
-		began := time.Now()
-		found, repeatable, err := u.call(ctx, in.Tool, in.Arguments)
-		latency := time.Since(began)
-		one := attempt{Upstream: name, LatencyMs: milliseconds(latency)}
-		if err == nil {
-			code := ""
-			if found.Suspected != nil && found.Suspected.fault {
-				code = found.Suspected.Code
+	c := &chainCall{System: s, in: in, known: map[string]bool{}}
+	for _, c.unlisted = range []bool{false, true} {
+		c.attempts = []attempt{}
+		for n, name := range chain {
+			if found, done, err := c.try(ctx, name, n == len(chain)-1); done {
+				return found, err
 			}
-			s.measure(ctx, u, in.Tool, code, latency)
-			return routed{name, found, append(attempts, one)}, nil
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err() // the call was cancelled, which shows nothing about the upstream
-		}
-		last = candor.From(err)
-		one.Code, one.Message = last.Code().String(), last.Message()
-		attempts = append(attempts, one)
-		if !isFault(last) {
-			return nil, last.With(candor.WithDetails(last.Details().With("attempts", attempts)))
-		}
-		s.measure(ctx, u, in.Tool, one.Code, latency)
-		if !repeatable && !last.Retry().Retryable() && !contract.ProvesNoEffect(last) {
-			return nil, stopped(last, attempts, n == len(chain)-1)
+		if c.last != nil {
+			break
 		}
 	}
-	return nil, exhausted(attempts, last)
+	if len(chain) == 0 || c.last != nil {
+		return nil, exhausted(c.attempts, c.last, c.lacking, c.tools())
+	}
+	e := argerror.WithToolNames(failure(candor.CodeToolNotFound, "", map[string]any{"tools": c.tools(), "attempts": c.attempts}), in.Tool, c.tools())
+	return nil, e.With(candor.WithSuggestion("Use one of the names in tools, which this error lists."))
+}
+
+// maxNamed is the number of tools that an error names.
+const maxNamed = 100
+
+// chainCall is the state of [System.callChain].
+type chainCall struct {
+	*System
+	in       routeArgs
+	unlisted bool // also call servers that do not list the tool
+	attempts []attempt
+	last     *candor.Error   // the last failure of an upstream
+	lacking  bool            // some upstreams do not have the tool
+	known    map[string]bool // the tools that the upstreams list
+}
+
+// tools returns the first tools that the upstreams list.
+func (c *chainCall) tools() []string {
+	names := slices.Sorted(maps.Keys(c.known))
+	return names[:min(len(names), maxNamed)]
+}
+
+// try sends the call to one upstream. done is false if the next one may be tried: after a failure of the upstream, if the call can be repeated
+// without a second effect, according to the failure or to the tool's hints, and if the server does not have the tool. Other failures are
+// returned unchanged, with the attempts. Failures that the caller caused are not measured, because they show nothing about the upstream.
+func (c *chainCall) try(ctx context.Context, name string, isLast bool) (found any, done bool, err error) {
+	u := c.o.Upstreams[slices.Index(c.upstreamNames(), name)]
+	began := time.Now()
+	got, list, err := u.call(ctx, c.in, c.unlisted)
+	latency := time.Since(began)
+	one := attempt{Upstream: name, LatencyMs: milliseconds(latency)}
+	if list != nil {
+		maps.Copy(c.known, list.repeatable)
+	}
+	if err == nil {
+		code := ""
+		if got.Suspected != nil && got.Suspected.fault {
+			code = got.Suspected.Code
+		}
+		c.measure(ctx, u, c.in.Tool, code, latency)
+		return routed{name, got, append(c.attempts, one)}, true, nil
+	}
+	if ctx.Err() != nil {
+		return nil, true, ctx.Err() // the call was cancelled, which shows nothing about the upstream
+	}
+	listed, _ := list.has(c.in.Tool)
+	failed := candor.From(err)
+	lacks := errors.Is(err, errNotListed) || failed.Code() == candor.CodeToolNotFound && !listed
+	if one.Code, one.Message = failed.Code().String(), failed.Message(); lacks {
+		one.Code, one.Message = candor.CodeToolNotFound.String(), "The server does not have the tool."
+	}
+	c.attempts = append(c.attempts, one)
+	if lacks {
+		c.lacking = true
+		return nil, false, nil
+	}
+	if !isFault(failed) {
+		return nil, true, failed.With(candor.WithDetails(c.inArguments(failed.Details()).With("attempts", c.attempts)))
+	}
+	c.measure(ctx, u, c.in.Tool, one.Code, latency)
+	if !list.repeats(c.in.Tool) && !failed.Retry().Retryable() && !contract.ProvesNoEffect(failed) {
+		return nil, true, stopped(failed, c.attempts, isLast)
+	}
+	c.last = failed
+	return nil, false, nil
+}
+
+// inArguments returns the details of an upstream's failure with its issues and its template where the call of router_call has them.
+func (c *chainCall) inArguments(details candor.Details) candor.Details {
+	issues := details.Issues()
+	if len(issues) == 0 {
+		return details
+	}
+	for i := range issues {
+		issues[i].Path = "/arguments" + issues[i].Path
+	}
+	details = details.With("issues", issues)
+	if template := details.Get("correctTemplate"); !template.IsZero() {
+		details = details.With("correctTemplate", map[string]any{"tool": c.in.Tool, "arguments": template})
+	}
+	return details
 }
 
 // measure stores the measurement of a call.
@@ -191,16 +259,20 @@ func stopped(e *candor.Error, attempts []attempt, wasLast bool) *candor.Error {
 		candor.WithSuggestion("Check whether the call took effect before you call another upstream: the tool does not declare that it can be repeated."))
 }
 
-// exhausted is the error for a chain in which no upstream answered.
-func exhausted(attempts []attempt, last *candor.Error) *candor.Error {
+// exhausted is the error for a chain in which no upstream answered. If some do not have the tool, the error lists those that there are.
+func exhausted(attempts []attempt, last *candor.Error, lacking bool, tools []string) *candor.Error {
 	details := map[string]any{"attempts": attempts}
 	if last == nil {
 		return failure(dualcode.FallbackChainExhausted, "No upstream is configured.", details).
 			With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to configure upstreams with --upstreams."))
 	}
 	// The chain continues only after failures that allow a retry, so the whole call may be retried.
-	return candor.New(dualcode.FallbackChainExhausted, "", candor.WithDetails(details), candor.WithCause(last),
-		candor.WithRetry(candor.RetryIn(5*time.Second)))
+	options := []candor.Option{candor.WithDetails(details), candor.WithCause(last), candor.WithRetry(candor.RetryIn(5 * time.Second))}
+	if lacking {
+		details["tools"] = tools
+		options = append(options, candor.WithDetails(details), candor.WithSuggestion("If the name of the tool may be wrong, use one of those in tools; otherwise wait and send the same call again."))
+	}
+	return candor.New(dualcode.FallbackChainExhausted, "", options...)
 }
 
 func (s *System) routerFallback() workbench.Tool {
@@ -214,6 +286,13 @@ func (s *System) routerFallback() workbench.Tool {
 			return nil, err
 		}
 		chain, err := s.chain(tx, in.Tool, in.Failed)
+		lacking := func(name string) bool {
+			has, sure := s.o.Upstreams[slices.Index(s.upstreamNames(), name)].listed().has(in.Tool)
+			return sure && !has
+		}
+		if lists := slices.DeleteFunc(slices.Clone(chain), lacking); len(lists) > 0 {
+			chain = lists
+		}
 		return map[string]any{"tool": in.Tool, "chain": chain, "length": len(chain)}, err
 	})
 }
@@ -224,11 +303,12 @@ type measured struct {
 	ByCode map[string]int `json:"failures_by_code"`
 	ByTool map[string]int `json:"calls_by_tool"`
 	Spent  float64        `json:"spent"`
+	Tools  []string       `json:"tools,omitempty"` // that the server listed when it was called last
 }
 
 func (s *System) routerStats() workbench.Tool {
 	return query(s, workbench.Tool{
-		Name: "router_stats", Title: "Measured calls", About: "Show what was measured of each upstream: calls, failures by code, latency and cost.",
+		Name: "router_stats", Title: "Measured calls", About: "Show what was measured of each upstream: calls, failures by code, latency and cost; and its tools, once one of them was called.",
 		Input: `{"upstream":` + property(upstreamSchema, "Only this upstream.") + `}`,
 	}, func(tx *store.Tx, in routeArgs) (any, error) {
 		if in.Upstream != "" {
@@ -246,6 +326,9 @@ func (s *System) routerStats() workbench.Tool {
 				return nil, err
 			}
 			m := measured{upstreamScore: scoreUpstream(u.Name, u.Cost, calls), ByCode: map[string]int{}, ByTool: map[string]int{}}
+			if list := u.listed(); list != nil {
+				m.Tools = slices.Sorted(maps.Keys(list.repeatable))
+			}
 			for _, c := range calls {
 				m.ByTool[c.Tool]++
 				m.Spent += c.Cost

@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/rules"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
@@ -42,17 +43,21 @@ type health struct {
 	Ledger     bool             `json:"ledger"`
 	Unattested int64            `json:"unattested_records"`
 	Upstreams  int              `json:"upstreams"`
+	Open       []store.Session  `json:"open_sessions"` // the newest
 }
 
 func (s *System) serverHealth() workbench.Tool {
 	return workbench.Tool{
-		Name: "server_health", Title: "Health", About: "Return the version, the access and the number of database rows of the server.", ReadOnly: true, Idempotent: true,
+		Name: "server_health", Title: "Health", About: "Return the version, the access, the number of database rows and the open audit sessions. The records are not verified; audit_verify_chain does that.", ReadOnly: true, Idempotent: true,
 		Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, c *workbench.Call, _ noArgs) (any, error) {
 			h := health{Status: "ok", Version: s.o.Version, UptimeMs: time.Since(s.begun).Milliseconds(), Access: s.o.Access, Tools: toolCount,
 				Ledger: c.Bench().Ledger() != "", Upstreams: len(s.o.Upstreams)}
 			err := s.store.View(ctx, func(tx *store.Tx) (err error) {
 				if h.Tables, err = tx.Tables(); err != nil {
+					return err
+				}
+				if h.Open, err = tx.OpenSessions(rules.MaxShown); err != nil {
 					return err
 				}
 				h.Unattested, err = tx.CountUnattested()
@@ -148,7 +153,7 @@ func (in *vrfArgs) eval() (any, error) {
 	var alpha []byte
 	switch {
 	case in.Input != nil && in.InputHex != nil:
-		return nil, invalid("input_hex", "cannot be given together with input")
+		return nil, invalid("input_hex", "cannot be given together with input", nil)
 	case in.InputHex != nil:
 		alpha, _ = hex.DecodeString(*in.InputHex) // has passed the schema
 	case in.Input != nil:

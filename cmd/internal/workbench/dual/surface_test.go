@@ -2,6 +2,7 @@ package dual_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os/exec"
 	"strings"
 	"testing"
@@ -37,6 +38,24 @@ func TestD1The27ToolsAreListedWithStrictSchemas(t *testing.T) {
 			t.Errorf("%s: %s", name, tool.Raw())
 		}
 		s.call(name, args{"zz_unknown": 1}).isA("INVALID_PARAMS")
+		for argument, property := range tool.Path("inputSchema", "properties").Members() {
+			wrong := any(json.RawMessage(`{"1e400":1e400}`))
+			if property.Path("type").Is("integer") {
+				wrong = json.RawMessage(`1e400`)
+			}
+			named, _ := argument.Str()
+			if a := s.call(name, args{named: wrong}).isA("INVALID_PARAMS"); !a.detail("issues", 0, "rule").Present() {
+				t.Errorf("%s.%s: %s", name, named, a.detail().Raw())
+			}
+		}
+	}
+	for _, limit := range []string{"50.0", "1e2", "5E+1", "-0.0"} { // integers of JSON Schema
+		a := s.call("thought_record_list", args{"limit": json.RawMessage(limit), "after": json.RawMessage("-0.0")})
+		if limit == "-0.0" {
+			a.isA("INVALID_PARAMS")
+		} else {
+			a.fine()
+		}
 	}
 	if listed != 27 || len(inventory) != 27 {
 		t.Errorf("%d tools are listed, %d are in the inventory, want 27", listed, len(inventory))
@@ -46,8 +65,7 @@ func TestD1The27ToolsAreListedWithStrictSchemas(t *testing.T) {
 	}
 }
 
-// golden has the four reproductions of the audit. The second had ERR_NOT_FINALIZED for an unknown session, which D11
-// forbids.
+// golden has the four reproductions of the audit. D11 wants an unknown session to be told from an open one, so it has a reason.
 var golden = []struct {
 	tool   string
 	in     args
@@ -56,8 +74,8 @@ var golden = []struct {
 }{
 	{"task_get", args{"id": missing}, `{"ok":true,"data":{"ok":false,"error":{"code":"ERR_NOT_FOUND","message":"No task has this id."}}}`, false},
 	{"merkle_root", args{"session_id": "missing"},
-		`{"ok":true,"data":{"ok":false,"error":{"code":"ERR_SESSION_NOT_FOUND","message":"No recorded session has this id."}}}`, false},
-	{"consensus_finality", args{"round_id": "bad"}, `{"ok":false,"error":{"code":"INVALID_PARAMS","message":"The arguments do not match the input schema of the tool.","details":{"issues":[` +
+		`{"ok":true,"data":{"ok":false,"error":{"code":"ERR_NOT_FINALIZED","message":"No session has this id, so none is finalized.","details":{"reason":"unknown_session"}}}}`, false},
+	{"consensus_finality", args{"round_id": "bad"}, `{"ok":false,"error":{"code":"INVALID_PARAMS","message":"The parameters of the tool are not valid.","details":{"issues":[` +
 		`{"path":"/round_id","rule":"pattern","message":"must match the pattern ^[0-9a-f]{64}$","expected":{"pattern":"^[0-9a-f]{64}$"},"got":"string",` +
 		`"example":"` + strings.Repeat("0", 64) + `"}],"correctTemplate":{"round_id":"` + strings.Repeat("0", 64) + `"}}}}`, true},
 	{"vrf_eval", args{"priv_key_hex": ""},
@@ -142,7 +160,9 @@ func TestD4RaisedCodesAreMembers(t *testing.T) {
 	s := newPlace(t).start()
 	s.call("vrf_eval", args{"priv_key_hex": "zz"}).isA("INVALID_KEY")
 	s.call("consensus_finality", args{"round_id": strings.Repeat("0", 64)}).isA("ROUND_NOT_FOUND")
-	s.call("router_call", args{"tool": "x"}).isA("FALLBACK_CHAIN_EXHAUSTED")
+	if a := s.call("router_call", args{"tool": "x"}).isA("FALLBACK_CHAIN_EXHAUSTED"); !a.Canonical().Path("retry", "kind").Is("not_retryable") { // no upstream
+		t.Errorf("%s", a.M.Bytes())
+	}
 }
 
 // TestD5DataWithOKFalseIsASuccess checks that a task with a context that looks like a failure is returned unchanged, and that

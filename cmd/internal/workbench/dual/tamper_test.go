@@ -349,6 +349,25 @@ func TestARemovedDatabaseTakesNoChange(t *testing.T) {
 	s.valid(true, args{})
 }
 
+// TestARemovedJournalTakesNoChange checks the same for the files beside the database, and that a stop saves what the server holds.
+func TestARemovedJournalTakesNoChange(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, suffix := range []string{"-wal", "-shm"} {
+		s := p.start()
+		kept := s.task(nil)
+		if err := os.Remove(filepath.Join(p.state, "dual.db"+suffix)); err != nil {
+			t.Fatal(err)
+		}
+		s.call("task_create", args{"title": "lost"}).isA("HANDLER_ERROR")
+		s.call("task_list", args{}).isA("HANDLER_ERROR")
+		s.End()
+		s = p.start()
+		s.call("task_get", args{"id": kept}).fine()
+		s.End()
+	}
+}
+
 // TestVerifyRunsBesideWriters checks that records, sessions and attestations in progress are not reported as faults.
 func TestVerifyRunsBesideWriters(t *testing.T) {
 	t.Parallel()

@@ -24,6 +24,7 @@ const (
 	agentSchema    = `{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9][A-Za-z0-9._:@/-]*$","description":%q}`
 	sessionSchema  = `{"type":"string","minLength":1,"maxLength":128,"pattern":"^[A-Za-z0-9][A-Za-z0-9._:-]*$","description":%q}`
 	limitSchema    = `{"type":"integer","minimum":1,"maximum":200,"description":"How many to return; 50 if not given."}`
+	numberSchema   = `{"type":"integer","minimum":0,"maximum":999999999999999,"description":%q}`
 	statusSchema   = `{"type":"string","enum":["INIT","GATHER","ANALYZE","PLAN","APPLY","VERIFY","DONE","CANCELLED"],"description":%q}`
 	contextSchema  = `{"type":"object","description":"Any JSON object that belongs to the task, at most 64 KiB and 64 levels deep."}`
 	defaultEntries = 50
@@ -90,6 +91,7 @@ func missingTasks(tx *store.Tx, t *rules.Task) (wrong []rules.Issue, err error) 
 	return wrong, err
 }
 
+// validationFailure is ERR_VALIDATION with all issues.
 func validationFailure(wrong ...rules.Issue) *candor.Error {
 	message := strings.TrimPrefix(wrong[0].Path, "/") + ": " + wrong[0].Message
 	return failure(dualcode.Validation, "The task is not valid: "+message+".", map[string]any{"issues": wrong})
@@ -309,13 +311,19 @@ func transition(tx *store.Tx, t *rules.Task, to rules.Status) (counts rules.Kind
 	details := map[string]any{"from": t.Status, "to": to, "allowed": t.Status.Allowed()}
 	switch {
 	case !slices.Contains(t.Status.Allowed(), to):
-		return rules.InvalidTransition, failure(dualcode.InvalidTransition, fmt.Sprintf("The task cannot change from %s to %s.", t.Status, to), details), nil
+		step := "Create another task with task_create: " + string(t.Status) + " is final."
+		if next := t.Status.Allowed(); len(next) > 0 {
+			step = fmt.Sprintf("Change one step at a time: call task_update with status %s.", next[0])
+		}
+		return rules.InvalidTransition, advised(dualcode.InvalidTransition, fmt.Sprintf("The task cannot change from %s to %s.", t.Status, to), step, details), nil
 	case to == rules.Apply && len(a.Waiting) > 0:
 		details["allowed"], details["waiting_for"] = a.Allowed, a.Waiting
+		step := fmt.Sprintf("Lead the tasks in waiting_for to %s with task_update first.", rules.Done)
 		if len(a.Never) > 0 {
 			details["cancelled"] = a.Never
+			step = a.Next[0]
 		}
-		return "", failure(dualcode.InvalidTransition, fmt.Sprintf("The task cannot change to %s before the tasks that it depends on are %s.", to, rules.Done), details), nil
+		return "", advised(dualcode.InvalidTransition, fmt.Sprintf("The task cannot change to %s before the tasks that it depends on are %s.", to, rules.Done), step, details), nil
 	case to == rules.Done && a.Records == 0:
 		return rules.WritebackMissing, failure(dualcode.WritebackRequired, "Writeback required for task "+t.ID+": missing thought_record",
 			map[string]any{"missing_fields": []string{"thought_record"}}), nil
@@ -328,9 +336,14 @@ func (in *updateArgs) apply(t *rules.Task) *candor.Error {
 	changed := in.Title != nil || in.Description != nil || in.AgentID != nil || in.Context != nil || in.Result != nil
 	switch {
 	case !changed && in.Status == "":
-		return validationFailure(rules.Issue{Path: "/id", Message: "names the task; no change is given"})
+		return validationFailure(rules.Issue{Path: "/id", Message: "names the task; no change is given"}).
+			With(candor.WithSuggestion("Give the new status, or another field that is to change."))
 	case changed && len(t.Status.Allowed()) == 0:
-		return validationFailure(rules.Issue{Path: "/id", Message: "the task is " + string(t.Status) + " and cannot be changed"})
+		return validationFailure(rules.Issue{Path: "/id", Message: "the task is " + string(t.Status) + " and cannot be changed"}).
+			With(candor.WithSuggestion("Create another task with task_create; this one is final."))
+	case in.AgentID != nil && *in.AgentID != t.AgentID && in.Status != "" && len(in.Status.Allowed()) == 0: // the outcome counts for the agent
+		return validationFailure(rules.Issue{Path: "/agent_id", Message: "cannot change in the call that sets " + string(in.Status)}).
+			With(candor.WithSuggestion("Send the call without agent_id; the outcome counts for the agent that the task has."))
 	}
 	set(&t.Title, in.Title)
 	set(&t.Description, in.Description)

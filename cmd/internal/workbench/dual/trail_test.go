@@ -1,10 +1,12 @@
 package dual_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -213,14 +215,24 @@ func TestD10AnAlteredSessionIsFound(t *testing.T) {
 func TestD11UnknownAndOpenSessionsDiffer(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
-	s.call("merkle_root", args{"session_id": "s"}).isB("ERR_SESSION_NOT_FOUND")
+	if a := s.call("merkle_root", args{"session_id": "s"}).isB("ERR_NOT_FINALIZED"); !a.detail("reason").Is("unknown_session") {
+		t.Errorf("%s", a.detail().Raw())
+	}
 	s.call("merkle_finalize", args{"session_id": "s"}).isB("ERR_SESSION_NOT_FOUND")
 	s.call("audit_session_start", args{"session_id": "s"}).fine()
 	s.call("audit_session_start", args{"session_id": "s"}).isB("ERR_SESSION_EXISTS")
 	s.call("audit_session_start", args{"task_id": missing}).isB("ERR_NOT_FOUND")
-	s.call("merkle_root", args{"session_id": "s"}).isB("ERR_NOT_FINALIZED")
+	if a := s.call("merkle_root", args{"session_id": "s"}).isB("ERR_NOT_FINALIZED"); a.detail("reason").Present() {
+		t.Errorf("%s", a.detail().Raw())
+	}
 	s.call("merkle_finalize", args{"session_id": "s"}).isB("ERR_NO_RECORDS")
+	s.call("merkle_finalize", args{"session_id": "s", "abandon": true}).fine()
+	if open := s.call("server_health", args{}).fine().value("open_sessions"); open.Len() != 0 {
+		t.Errorf("%s", open.Raw())
+	}
+	s.call("audit_session_start", args{"session_id": "s"}).fine()
 	s.think(s.task(nil), nil).fine()
+	s.call("merkle_finalize", args{"session_id": "s", "abandon": true}).isA("INVALID_PARAMS")
 	root := s.call("merkle_finalize", args{"session_id": "s"}).fine().data("root")
 	s.call("merkle_finalize", args{"session_id": "s"}).isB("ERR_ALREADY_FINALIZED")
 	s.call("audit_session_start", args{"session_id": "s"}).isB("ERR_SESSION_EXISTS")
@@ -260,6 +272,69 @@ func checkProof(p *rules.Proof, root, record string) error {
 		hashes = append(hashes, tlog.Hash(raw))
 	}
 	return tlog.CheckRecord(hashes[2:], p.Size, hashes[0], p.Index, tlog.RecordHash(hashes[1][:]))
+}
+
+// TestD11AThirdPartyRecomputes checks the exports of a task and a session, a proof and a round with the script of the examples, and that the
+// script and check-proof find a change of each text.
+func TestD11AThirdPartyRecomputes(t *testing.T) {
+	t.Parallel()
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	p := newPlace(t)
+	s := p.start()
+	s.call("audit_session_start", args{"session_id": "s", "agent_id": "agent-1"}).fine()
+	tasks, records := s.interleaved(3)
+	if a := s.think(tasks[0], args{"content": "\"quoted\" <&> \\ é 😀\t\n\u0001 "}); a.Code() != "" {
+		t.Fatal(a.M)
+	}
+	s.call("merkle_finalize", args{"session_id": "s"}).fine()
+	round := s.propose(3, nil)
+	s.vote(round, 1, "accept").fine()
+	s.vote(round, 1, "reject").isA("ALREADY_VOTED")
+	file := func(name string, text []byte) string {
+		name = filepath.Join(filepath.Dir(p.state), name)
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	run := func(words ...string) []byte {
+		out, said, code := runCandor(t, words...)
+		if code != 0 {
+			t.Errorf("%v: %s", words, said)
+		}
+		return []byte(out)
+	}
+	operate := func(words ...string) []byte {
+		return run(append(append([]string{"workbench", "dual"}, words...), "--state", p.state)...)
+	}
+	signer := file("signer.pub", run("ledger", "key", "export", p.trail()))
+	texts := map[string][]byte{
+		"task": operate("export", tasks[0]), "session": operate("export", "--session", "s"),
+		"proof": s.call("merkle_root", args{"session_id": "s", "record_id": records[3]}).fine().value().Raw(),
+		"round": s.call("consensus_finality", args{"round_id": round}).fine().value().Raw(),
+	}
+	for name, text := range texts {
+		if out, err := exec.Command(python, "../../../../examples/dual/check.py", file(name, text)).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v %s", name, err, out)
+		}
+		forged := bytes.Replace(bytes.Replace(text, []byte(`"content":"thought`), []byte(`"content":"Thought`), 1), []byte(`"choice":"accept"`), []byte(`"choice":"reject"`), 1)
+		if err := exec.Command(python, "../../../../examples/dual/check.py", file(name, forged)).Run(); err == nil {
+			t.Errorf("%s: a change is not found", name)
+		}
+		if name != "task" && name != "session" {
+			continue
+		}
+		run("ledger", "check-proof", file(name, text), "--key", signer)
+		if _, _, code := runCandor(t, "ledger", "check-proof", file(name, forged), "--key", signer); code != 1 {
+			t.Errorf("check-proof %s: a change is not found", name)
+		}
+	}
+	if out := operate("sessions"); !bytes.Contains(out, []byte("finalised")) {
+		t.Errorf("%s", out)
+	}
 }
 
 // TestD11OneFinaliserWins finalises a session concurrently with several servers on one state.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
@@ -52,6 +53,9 @@ func (s *System) thoughtRecord() workbench.Tool {
 }
 
 func (s *System) record(ctx context.Context, c *workbench.Call, in thoughtArgs) (any, error) {
+	if rules.Blank(in.Content) {
+		return nil, invalid("content", "must not be blank", notBlank)
+	}
 	r := &rules.Record{ID: cmp.Or(in.ID, workbench.NewUUID()), Type: in.Type, TaskID: in.TaskID, AgentID: in.AgentID, Content: in.Content}
 	out := recorded{Record: r}
 	err := s.store.Update(ctx, func(tx *store.Tx) error {
@@ -75,7 +79,7 @@ func (s *System) record(ctx context.Context, c *workbench.Call, in thoughtArgs) 
 		return tx.InsertThought(r)
 	})
 	if errors.Is(err, store.ErrUnique) {
-		return nil, failure(dualcode.UniqueViolation, "A record with this id exists already.", map[string]any{"id": r.ID})
+		return nil, advised(dualcode.UniqueViolation, "A record with this id exists already.", "Leave id out, or choose another one; thought_record_list shows the records.", map[string]any{"id": r.ID})
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +87,9 @@ func (s *System) record(ctx context.Context, c *workbench.Call, in thoughtArgs) 
 	if out.SessionID == "" {
 		out.Warning = unboundWarning
 	}
-	s.attest(ctx, c, r)
+	if !s.attest(ctx, c, r) {
+		out.Warning = strings.TrimSpace(out.Warning + " The ledger does not attest this record yet; the server tries again with the next record.")
+	}
 	return out, nil
 }
 
@@ -106,9 +112,10 @@ func bind(tx *store.Tx, in thoughtArgs) (id, by string, err error) {
 	case err != nil:
 		return "", "", err
 	case session.Finalized():
-		return "", "", failure(dualcode.AlreadyFinalized, "The session is finalized and takes no more records.", nil)
+		return "", "", advised(dualcode.AlreadyFinalized, "The session is finalized and takes no more records.",
+			"Leave session_id out to use the open session, or start another one with audit_session_start.", nil)
 	case session.TaskID != "" && session.TaskID != in.TaskID:
-		return "", "", invalid("session_id", "the session is for another task")
+		return "", "", invalid("session_id", "the session takes only records of the task "+session.TaskID, nil)
 	}
 	return session.ID, "argument", nil
 }
@@ -130,7 +137,7 @@ func (s *System) thoughtRecordList() workbench.Tool {
 "agent_id":` + property(agentSchema, "Only records of this agent.") + `,
 "session_id":` + property(sessionSchema, "Only records of this audit session.") + `,
 "type":` + typeSchema + `,
-"after":{"type":"integer","minimum":0,"description":"next_after of the answer before."},
+"after":` + property(numberSchema, "next_after of the answer before.") + `,
 "limit":` + limitSchema + `}`,
 		Codes: []candor.Code{dualcode.NotFound, dualcode.SessionNotFound},
 	}, listThoughts)
@@ -175,7 +182,7 @@ func (s *System) auditSessionStart() workbench.Tool {
 "agent_id":` + property(agentSchema, "Who starts it.") + `}`,
 		Codes: []candor.Code{dualcode.SessionExists, dualcode.NotFound, dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in sessionStartArgs) (any, error) {
-			session := &store.Session{ID: cmp.Or(in.SessionID, workbench.NewUUID()), TaskID: in.TaskID, AgentID: in.AgentID, BegunAt: s.stamp()}
+			session := &store.Session{Session: rules.Session{ID: cmp.Or(in.SessionID, workbench.NewUUID()), TaskID: in.TaskID, AgentID: in.AgentID, BegunAt: s.stamp()}}
 			err := s.store.Update(ctx, func(tx *store.Tx) error {
 				if in.TaskID != "" {
 					if _, err := findTask(tx, in.TaskID); err != nil {
@@ -204,6 +211,7 @@ func findSession(tx *store.Tx, id string) (*store.Session, error) {
 type sessionArgs struct {
 	SessionID string `json:"session_id"`
 	RecordID  string `json:"record_id"`
+	Abandon   bool   `json:"abandon"`
 }
 
 // rooted is the result of merkle_finalize and merkle_root.
@@ -218,7 +226,8 @@ func (s *System) merkleFinalize() workbench.Tool {
 	return workbench.Tool{
 		Name: "merkle_finalize", Title: "Finalise an audit session",
 		About: "Close a session and compute the Merkle root over its thought records. This happens once; afterwards the session takes no more records.",
-		Input: `{"session_id":` + property(sessionSchema, "The id of the session.") + `}`, Required: []string{"session_id"},
+		Input: `{"session_id":` + property(sessionSchema, "The id of the session.") + `,
+"abandon":{"type":"boolean","description":"Remove an open session without records in place of finalising it."}}`, Required: []string{"session_id"},
 		Codes: []candor.Code{dualcode.SessionNotFound, dualcode.AlreadyFinalized, dualcode.NoRecords, dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(func(ctx context.Context, c *workbench.Call, in sessionArgs) (any, error) {
 			var session *store.Session
@@ -226,18 +235,21 @@ func (s *System) merkleFinalize() workbench.Tool {
 				if session, err = findSession(tx, in.SessionID); err != nil {
 					return err
 				}
-				return s.finalize(tx, session)
+				return s.finalize(tx, session, in.Abandon)
 			})
 			if err != nil {
 				return nil, err
+			}
+			if in.Abandon {
+				return map[string]any{"session_id": in.SessionID, "abandoned": true}, nil
 			}
 			return rooted{Session: session, Ledger: s.attestRoot(ctx, c, session)}, nil
 		}),
 	}
 }
 
-// finalize computes and stores the root of an open session.
-func (s *System) finalize(tx *store.Tx, session *store.Session) error {
+// finalize computes and stores the root of an open session, or removes one without records.
+func (s *System) finalize(tx *store.Tx, session *store.Session, abandon bool) error {
 	if session.Finalized() {
 		return failure(dualcode.AlreadyFinalized, "", nil)
 	}
@@ -251,7 +263,12 @@ func (s *System) finalize(tx *store.Tx, session *store.Session) error {
 	if err != nil {
 		return err
 	}
-	if tree.Size() == 0 {
+	switch {
+	case abandon && tree.Size() > 0:
+		return invalid("abandon", "the session has records; finalise it", map[string]any{"const": false})
+	case abandon:
+		return tx.DeleteSession(session.ID)
+	case tree.Size() == 0:
 		return failure(dualcode.NoRecords, "", nil)
 	}
 	if session.Root, err = tree.Root(); err != nil {
@@ -266,16 +283,19 @@ func (s *System) merkleRoot() workbench.Tool {
 		Name: "merkle_root", Title: "Root of an audit session",
 		About:    "Return the root of a finalised session. With record_id the answer holds that record and the proof that the root covers it.",
 		Input:    `{"session_id":` + property(sessionSchema, "The id of the session.") + `,"record_id":` + property(uuidSchema, "A record to prove.") + `}`,
-		Required: []string{"session_id"}, Codes: []candor.Code{dualcode.SessionNotFound, dualcode.NotFinalized, dualcode.NotFound},
+		Required: []string{"session_id"}, Codes: []candor.Code{dualcode.NotFinalized, dualcode.NotFound},
 	}, rootOf)
 }
 
 func rootOf(tx *store.Tx, in sessionArgs) (any, error) {
-	session, err := findSession(tx, in.SessionID)
-	if err != nil {
+	session, err := tx.Session(in.SessionID)
+	switch {
+	case errors.Is(err, store.ErrNotFound): // the original has one code for both
+		return nil, advised(dualcode.NotFinalized, "No session has this id, so none is finalized.",
+			"Start a session with audit_session_start, record thoughts, and close it with merkle_finalize; server_health lists the open sessions.", map[string]any{"reason": "unknown_session"})
+	case err != nil:
 		return nil, err
-	}
-	if !session.Finalized() {
+	case !session.Finalized():
 		return nil, failure(dualcode.NotFinalized, "", nil)
 	}
 	tree, records, err := treeOf(tx, session)
@@ -294,7 +314,7 @@ func rootOf(tx *store.Tx, in sessionArgs) (any, error) {
 	}
 	index := slices.Index(records, in.RecordID)
 	if index < 0 {
-		return nil, failure(dualcode.NotFound, "No record of this session has this id.", nil)
+		return nil, advised(dualcode.NotFound, "No record of this session has this id.", "List the records of the session with thought_record_list and use the id of one of them.", nil)
 	}
 	if out.Proof, err = tree.Prove(int64(index)); err != nil {
 		return nil, err

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +17,9 @@ import (
 	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // Upstream is a server that the router can call, over HTTP. It is safe for concurrent use.
@@ -32,10 +37,29 @@ type Upstream struct {
 type connection struct {
 	caller client.Caller
 	dead   atomic.Bool
-	// repeatable has the tools that declare readOnlyHint or idempotentHint; nil if they are not listed yet, or have
-	// changed.
-	repeatable atomic.Pointer[map[string]bool]
+	tools  atomic.Pointer[toolList] // nil if they are not listed yet, or have changed
 }
+
+// toolList is what a server lists. A nil list is empty.
+type toolList struct {
+	repeatable map[string]bool // by name: whether the tool declares readOnlyHint or idempotentHint
+	complete   bool
+}
+
+// has reports whether the list has a tool; sure is false if it may be missing from an incomplete list.
+func (l *toolList) has(tool string) (has, sure bool) {
+	if l == nil {
+		return false, false
+	}
+	_, has = l.repeatable[tool]
+	return has, has || l.complete
+}
+
+// repeats reports whether a tool declares that a second call has no further effect.
+func (l *toolList) repeats(tool string) bool { return l != nil && l.repeatable[tool] }
+
+// errNotListed is the error for a tool that a server does not list. It was not called.
+var errNotListed = errors.New("the server does not list the tool")
 
 // errSessionEnded is the error for a session that ended before a call could be made in it.
 var errSessionEnded = errors.New("the session with the server has ended")
@@ -56,23 +80,37 @@ type suspicion struct {
 	fault      bool
 }
 
-// call calls a tool. If the session has ended, it begins another one, once. repeatable reports whether the tool
-// declares that a second call has no further effect.
-func (u *Upstream) call(ctx context.Context, tool string, arguments json.RawMessage) (a answer, repeatable bool, err error) {
+// call calls a tool. If the session has ended, it begins another one, once. Unless unlisted is set, the error for a tool that the server
+// certainly does not list is [errNotListed]. The list is what the server listed last.
+func (u *Upstream) call(ctx context.Context, in routeArgs, unlisted bool) (a answer, listed *toolList, err error) {
 	for range 2 {
 		var c *connection
 		if c, err = u.connect(ctx); err != nil {
-			return a, false, err
+			return a, listed, err
 		}
-		a, err = c.call(ctx, tool, arguments)
-		if listed := c.repeatable.Load(); listed != nil {
-			repeatable = (*listed)[tool]
+		a, err = c.call(ctx, in, unlisted)
+		if l := c.tools.Load(); l != nil {
+			listed = l
 		}
 		if !errors.Is(err, errSessionEnded) {
 			break
 		}
 	}
-	return a, repeatable, err
+	return a, listed, err
+}
+
+// listed returns the tools that the server listed last, nil before the first call.
+func (u *Upstream) listed() *toolList {
+	select {
+	case u.lock <- struct{}{}:
+		defer func() { <-u.lock }()
+	default: // a connection begins
+		return nil
+	}
+	if u.conn == nil {
+		return nil
+	}
+	return u.conn.tools.Load()
 }
 
 // connect returns the session with the upstream. It begins another one if that has ended.
@@ -92,7 +130,7 @@ func (u *Upstream) connect(ctx context.Context) (*connection, error) {
 	}
 	c := &connection{caller: client.Caller{MaxAttempts: 1}} // the gateway retries if that is allowed; the router's next attempt uses another server
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "candor-dual-router", Version: "1"}, &mcp.ClientOptions{ToolListChangedHandler: c.toolListChanged}).
-		Connect(ctx, &mcp.StreamableClientTransport{Endpoint: u.URL, HTTPClient: u.Client, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
+		Connect(ctx, &mcp.StreamableClientTransport{Endpoint: u.URL, HTTPClient: &http.Client{Transport: copying{u.Client.Transport}}, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
 	if err != nil {
 		return nil, unreachable("The server could not be started or reached.", err)
 	}
@@ -122,22 +160,26 @@ func (u *Upstream) close() error {
 
 func (c *connection) toolListChanged(ctx context.Context, r *mcp.ToolListChangedRequest) {
 	c.caller.ToolListChanged(ctx, r)
-	c.repeatable.Store(nil)
+	c.tools.Store(nil)
 }
 
 // call calls a tool. It lists the tools first, because a server that fails during the call cannot list them afterwards.
-func (c *connection) call(ctx context.Context, tool string, arguments json.RawMessage) (answer, error) {
-	if c.repeatable.Load() == nil {
-		c.repeatable.Store(listRepeatable(ctx, c.caller.Session))
+func (c *connection) call(ctx context.Context, in routeArgs, unlisted bool) (answer, error) {
+	if c.tools.Load() == nil {
+		c.tools.Store(listTools(ctx, c.caller.Session))
 	}
-	params := &mcp.CallToolParams{Name: tool}
-	if len(arguments) > 0 {
-		params.Arguments = arguments
+	if has, sure := c.tools.Load().has(in.Tool); !has && sure && !unlisted {
+		return answer{}, errNotListed
 	}
-	result, failed := c.caller.CallTool(ctx, params)
+	params := &mcp.CallToolParams{Name: in.Tool}
+	if len(in.Arguments) > 0 {
+		params.Arguments = in.Arguments
+	}
+	kept := &received{}
+	result, failed := c.caller.CallTool(context.WithValue(ctx, receivedKey{}, kept), params)
 	switch {
 	case failed == nil:
-		return read(result)
+		return read(result, kept.result())
 	case sessionEnded(failed):
 		c.dead.Store(true)
 		return answer{}, unreachable("The session with the server had ended.", errors.Join(errSessionEnded, failed))
@@ -147,20 +189,69 @@ func (c *connection) call(ctx context.Context, tool string, arguments json.RawMe
 	return answer{}, failed
 }
 
-// listRepeatable lists the tools that declare readOnlyHint or idempotentHint. After an error the list is shorter.
-func listRepeatable(ctx context.Context, session *mcp.ClientSession) *map[string]bool {
+// listTools lists the tools of a server.
+func listTools(ctx context.Context, session *mcp.ClientSession) *toolList {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	repeatable := map[string]bool{}
+	list := &toolList{repeatable: map[string]bool{}, complete: true}
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
+			list.complete = false
 			break
 		}
-		if a := tool.Annotations; a != nil && (a.ReadOnlyHint || a.IdempotentHint) {
-			repeatable[tool.Name] = true
+		a := tool.Annotations
+		list.repeatable[tool.Name] = a != nil && (a.ReadOnlyHint || a.IdempotentHint)
+	}
+	return list
+}
+
+// received is a copy of the bytes that answer a call: the SDK decodes numbers as float64, and an id above 2^53 would change.
+type received struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+type receivedKey struct{}
+
+// Write implements [io.Writer].
+func (r *received) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(b)
+}
+
+// result returns the result of the call as it was sent; it is absent if it was not found.
+func (r *received) result() wire.Value {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := r.text.Bytes()
+	if m := wire.Parse(text, wire.Limits{}); m.Result().Present() {
+		return m.Result()
+	}
+	for events := framing.NewEventReader(bytes.NewReader(text), wire.Limits{}); ; {
+		event, err := events.Next()
+		if err != nil {
+			return wire.Value{}
+		}
+		if m := wire.Parse(bytes.Clone(event.Data), wire.Limits{}); m.Result().Present() {
+			return m.Result()
 		}
 	}
-	return &repeatable
+}
+
+// copying copies the body of a response for the call that waits for it.
+type copying struct{ http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (c copying) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := c.RoundTripper.RoundTrip(r)
+	if kept, ok := r.Context().Value(receivedKey{}).(*received); ok && err == nil {
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(response.Body, kept), response.Body}
+	}
+	return response, err
 }
 
 // sessionEnded reports whether the gateway did not forward a call because the session, or its process, had
@@ -179,8 +270,9 @@ func sessionEnded(e *candor.Error) bool {
 // dual envelope, which has an unambiguous inner flag.
 const certain = 0.95
 
-// read returns the answer in a result, or the failure that the result contains although it is not marked as one.
-func read(result *mcp.CallToolResult) (a answer, err error) {
+// read returns the answer in a result, or the failure that the result contains although it is not marked as one. raw is the result as it was
+// sent, which is passed on.
+func read(result *mcp.CallToolResult, raw wire.Value) (a answer, err error) {
 	e, confidence := client.DecodeSuspected(result, nil)
 	if e != nil && confidence >= certain {
 		return a, e
@@ -188,35 +280,39 @@ func read(result *mcp.CallToolResult) (a answer, err error) {
 	if e != nil {
 		a.Suspected = &suspicion{Code: e.Code().String(), Confidence: confidence, fault: isFault(e)}
 	}
-	content := result.Content
-	if content == nil {
-		content = []mcp.Content{} // null is not a list
+	content, structured := raw.Path("content"), raw.Path("structuredContent")
+	switch {
+	case !raw.Present():
+		return a, candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyTransport, false))
+	case content.Type() != wire.TypeArray:
+		content, _ = wire.ParseValue([]byte(`[]`), wire.Limits{})
 	}
-	if result.StructuredContent == nil {
-		a.Result, err = json.Marshal(map[string]any{"content": content})
+	if structured.Type() != wire.TypeObject {
+		a.Result, err = json.Marshal(map[string]any{"content": json.RawMessage(content.Raw())})
 		return a, err
 	}
-	if a.Result, err = json.Marshal(result.StructuredContent); err == nil && !isCopy(content, a.Result) {
-		a.Content, err = json.Marshal(content)
+	if a.Result = structured.Raw(); !isCopy(content, structured) {
+		a.Content = content.Raw()
 	}
-	return a, err
+	return a, nil
 }
 
 // isCopy reports whether content is empty, or one text with the same JSON value as the structured content.
-func isCopy(content []mcp.Content, structured []byte) bool {
-	if len(content) == 0 {
-		return true
+func isCopy(content, structured wire.Value) bool {
+	text, ok := content.Path(0, "text").Str()
+	if !ok || content.Len() > 1 {
+		return content.Len() == 0
 	}
-	text, ok := content[0].(*mcp.TextContent)
-	if !ok || len(content) > 1 {
-		return false
-	}
-	var value any
-	if json.Unmarshal([]byte(text.Text), &value) != nil {
-		return false
-	}
-	again, err := json.Marshal(value)
-	return err == nil && bytes.Equal(again, structured)
+	inText, err := wire.ParseValue([]byte(text), wire.Limits{})
+	return err == nil && jsontext.Equal(decoded(inText), decoded(structured))
+}
+
+// decoded returns a value with the digits of its numbers.
+func decoded(v wire.Value) (out any) {
+	d := json.NewDecoder(bytes.NewReader(v.Raw()))
+	d.UseNumber()
+	_ = d.Decode(&out) // it was parsed before
+	return out
 }
 
 // isFault reports whether the upstream caused a failure, so that another server may succeed.

@@ -17,17 +17,24 @@ const upstreamArg = "serve-as-upstream"
 // serveAsUpstream answers on standard output. The tool read is declared read-only, once is declared idempotent; write
 // declares nothing. A call of exit ends the process before it answers.
 func serveAsUpstream(mode, log string) {
+	only := "" // a tool that only this server has
+	if mode == "other" {
+		only = `,{"name":"graph","inputSchema":{"type":"object"}}`
+	}
 	s := &scripted.Server{
 		Name: "upstream",
 		Tools: `{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},` +
 			`{"name":"once","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}},` +
-			`{"name":"write","inputSchema":{"type":"object"}},{"name":"exit","inputSchema":{"type":"object"}}`,
+			`{"name":"write","inputSchema":{"type":"object"}},{"name":"exit","inputSchema":{"type":"object"}}` + only,
 		Script: func(m *wire.Message) (string, bool) {
 			if !m.MethodIs("tools/call") {
 				return "", false
 			}
 			tool, _ := m.Params().Path("name").Str()
 			noteCall(log, mode+" "+tool)
+			if tool == "grahp" {
+				return `"error":{"code":-32602,"message":"Unknown tool"}`, true
+			}
 			if mode == "hangs" {
 				return "", true
 			}
@@ -62,6 +69,8 @@ func answerAs(mode, tool string) string {
 		return `{"content":[{"type":"text","text":"x"}],"structuredContent":{"ok":true,"data":{"ok":false,"error":{"code":"E_BACKEND","message":"internal server error"}}}}`
 	case "suspect": // text that looks like a failure, but may be a correct result of a tool that returns texts
 		return `{"content":[{"type":"text","text":"Error: internal server error"}]}`
+	case "other":
+		return `{"content":[{"type":"text","text":"{\"f\":1.0,\"n\":12345678901234567890}"}],"structuredContent":{"n":12345678901234567890,"f":1.0}}`
 	case "both":
 		return `{"content":[{"type":"text","text":"a note beside the data"}],"structuredContent":{"n":1}}`
 	}

@@ -349,7 +349,9 @@ var (
 	ErrNoTask      = errors.New("no task has this id")
 	ErrNoRecords   = errors.New("no thought records for the task")
 	ErrBroken      = errors.New("the records do not verify")
-	ErrNotAttested = errors.New("the ledger does not attest the last record of the task")
+	ErrNotAttested = errors.New("the ledger does not attest the last record of the task, or the root of the session")
+	ErrNoSession   = errors.New("no audit session has this id")
+	ErrSessionOpen = errors.New("the audit session is open and has no root")
 )
 
 // OpenAdmin opens the database in a state directory. The directory of the ledger may be "".
@@ -394,38 +396,75 @@ func (a *Admin) FindTask(ctx context.Context, typed string) (string, error) {
 	return ids[0], nil
 }
 
+// Sessions returns all audit sessions, the newest first. Those that are finalised have a root.
+func (a *Admin) Sessions(ctx context.Context) ([]store.Session, error) {
+	return store.Get(ctx, a.store, (*store.Tx).Sessions)
+}
+
 // Export returns the thought records of a task with the ledger's proof for the last of them. The error is
 // [ledgerproof.ErrNotCovered] until a checkpoint covers that record, about a second after it was recorded. Records that
 // do not verify are not exported.
 func (a *Admin) Export(ctx context.Context, task string) (*rules.Export, error) {
-	out := &rules.Export{Thoughts: &rules.Thoughts{}}
+	out := &rules.Thoughts{}
 	var last store.Position
 	err := a.store.View(ctx, func(tx *store.Tx) error {
 		t, err := tx.Task(task)
 		if err != nil {
 			return err
 		}
-		out.Thoughts.Task = *t
+		out.Task = *t
 		return tx.Chains(task, func(r *rules.Record, at store.Position) error {
-			out.Thoughts.Records, last = append(out.Thoughts.Records, *r), at
+			out.Records, last = append(out.Records, *r), at
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(out.Records) == 0:
+		return nil, ErrNoRecords
+	}
+	return a.prove(ctx, task, last, &rules.Export{Thoughts: out})
+}
+
+// ExportSession returns a finalised session with its records and the ledger's proof for its root. Its errors are those of [Admin.Export].
+func (a *Admin) ExportSession(ctx context.Context, id string) (*rules.Export, error) {
+	out := &rules.SessionRecords{}
+	var root store.Position
+	err := a.store.View(ctx, func(tx *store.Tx) error {
+		session, err := tx.Session(id)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return ErrNoSession
+		case err != nil:
+			return err
+		case !session.Finalized():
+			return ErrSessionOpen
+		}
+		out.Session, root = session.Session, session.Position
+		return tx.Thoughts(store.ThoughtFilter{SessionID: id}, func(_ int64, r *rules.Record) error {
+			out.Records = append(out.Records, *r)
 			return nil
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(out.Thoughts.Records) == 0 {
-		return nil, ErrNoRecords
-	}
-	if v, err := a.Verify(ctx, task); err != nil {
+	return a.prove(ctx, "", root, &rules.Export{Session: out})
+}
+
+// prove adds the ledger's proof to a file, after the database was verified, and checks it as a third party does.
+func (a *Admin) prove(ctx context.Context, task string, at store.Position, out *rules.Export) (*rules.Export, error) {
+	v, err := a.Verify(ctx, task)
+	switch {
+	case err != nil:
 		return nil, err
-	} else if !v.Valid {
+	case !v.Valid:
 		return nil, fmt.Errorf("%w: %s", ErrBroken, v.firstFault())
-	}
-	if last.Chain == "" || a.home.ledger == "" {
+	case at.Chain == "" || a.home.ledger == "":
 		return nil, ErrNotAttested
 	}
-	if out.Proof, err = ledgerproof.Make(ctx, a.home.ledger, ledger.Receipt{Chain: last.Chain, Seq: last.Seq}); err != nil {
+	if out.Proof, err = ledgerproof.Make(ctx, a.home.ledger, ledger.Receipt{Chain: at.Chain, Seq: at.Seq}); err != nil {
 		return nil, err
 	}
 	var entry struct {
@@ -434,5 +473,5 @@ func (a *Admin) Export(ctx context.Context, task string) (*rules.Export, error) 
 	if err := json.Unmarshal([]byte(out.Entry), &entry); err != nil {
 		return nil, err
 	}
-	return out, out.Thoughts.Check(entry.Data) // as a third party does
+	return out, out.Check(entry.Data)
 }

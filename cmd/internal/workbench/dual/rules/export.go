@@ -50,11 +50,78 @@ func ReadAttestation(data json.RawMessage) *Attestation {
 }
 
 // Export is the file that candor workbench dual export writes for a third party: a ledger proof, as candor ledger
-// check-proof reads it, with the records of a task added. The proof shows that the last record was attested; the
-// records are chained, so it covers all of them.
+// check-proof reads it, with the records of a task or of a session added. The proof is that of the last record of the task, to which the others
+// are chained, or that of the root of the session, which covers its records.
 type Export struct {
 	ledgerproof.Proof
-	Thoughts *Thoughts `json:"thoughts,omitempty"`
+	Thoughts *Thoughts       `json:"thoughts,omitempty"`
+	Session  *SessionRecords `json:"session,omitempty"`
+}
+
+// Check returns nil if the proven entry attests the records in the file, if it has any.
+func (f *Export) Check(proven json.RawMessage) error {
+	if f.Thoughts != nil {
+		if err := f.Thoughts.Check(proven); err != nil {
+			return err
+		}
+	}
+	if f.Session != nil {
+		return f.Session.Check(proven)
+	}
+	return nil
+}
+
+// Session is an audit session: a group of thought records, recorded between its start and its end, with one root over all of them.
+type Session struct {
+	ID          string `json:"session_id"`
+	TaskID      string `json:"task_id,omitempty"` // "" for all tasks
+	AgentID     string `json:"agent_id,omitempty"`
+	BegunAt     string `json:"begun_at"`
+	FinalizedAt string `json:"finalized_at,omitempty"` // "" while it is open
+	Root        string `json:"root,omitempty"`
+	Records     int64  `json:"record_count,omitempty"` // of a finalised session
+}
+
+// Sum returns a hash over all fields of a session.
+func (s *Session) Sum() string {
+	return Sum(map[string]any{
+		"session_id": s.ID, "task_id": s.TaskID, "agent_id": s.AgentID, "begun_at": s.BegunAt, "finalized_at": s.FinalizedAt, "root": s.Root,
+		"record_count": Number(s.Records),
+	})
+}
+
+// Finalized reports whether the session has a root.
+func (s *Session) Finalized() bool { return s.FinalizedAt != "" }
+
+// SessionRecords has a finalised session and its records in the order of the leaves of its tree.
+type SessionRecords struct {
+	Session Session  `json:"session"`
+	Records []Record `json:"records"`
+}
+
+// Check returns nil if the proven entry attests the session with all of its fields, and its root is that of the records.
+func (s *SessionRecords) Check(proven json.RawMessage) error {
+	attested := ReadAttestation(proven)
+	if attested == nil || attested.Session == nil {
+		return errors.New("the proven entry attests no session")
+	}
+	if head := attested.Session; head.Digest != Digest(s.Session.ID) || head.Sum != s.Session.Sum() {
+		return errors.New("the session is not the one that the ledger attests")
+	}
+	var tree Tree
+	for i := range s.Records {
+		r := &s.Records[i]
+		if r.SessionID != s.Session.ID || r.Sum() != r.Hash {
+			return fmt.Errorf("record %d: %s", i+1, FaultHash)
+		}
+		if err := tree.Add(r.Hash); err != nil {
+			return err
+		}
+	}
+	if root, err := tree.Root(); err != nil || root != s.Session.Root || tree.Size() != s.Session.Records {
+		return errors.New("the records are not those of the root")
+	}
+	return nil
 }
 
 // Thoughts has the records of a task, from the first to the one that the proof is about.

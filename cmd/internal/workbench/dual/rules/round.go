@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -47,19 +46,25 @@ type Round struct {
 	State     State    `json:"state"`
 	DecidedAt string   `json:"decided_at,omitempty"`
 	Votes     []Vote   `json:"votes"` // sorted by voter
+
+	Equivocations []SecondVote `json:"equivocations,omitempty"` // sorted by voter
+}
+
+// SecondVote is an equivocation: a refused second vote of a voter that differs from the first.
+type SecondVote struct {
+	RoundID   string `json:"round_id"`
+	Voter     string `json:"voter_id"`
+	First     Choice `json:"first"`
+	Attempted Choice `json:"attempted"`
+	At        string `json:"at"`
 }
 
 // DefaultQuorum is more than two thirds of the voters.
 func DefaultQuorum(voters int) int { return voters*2/3 + 1 }
 
-// CheckQuorum returns an error if a quorum is not between a majority and all of the voters. With less than a majority,
-// a proposal and its opposite could both be accepted.
-func CheckQuorum(quorum, voters int) error {
-	if low := voters/2 + 1; quorum < low || quorum > voters {
-		return fmt.Errorf("with %d voters the quorum must be from %d to %d", voters, low, voters)
-	}
-	return nil
-}
+// Quorums returns the least and the largest quorum: a majority and all of the voters. With less than a majority, a proposal and its opposite
+// could both be accepted.
+func Quorums(voters int) (low, high int) { return voters/2 + 1, voters }
 
 // Sum returns the id that the round must have: a hash of everything that was fixed when it was proposed.
 func (r *Round) Sum() string {
@@ -71,13 +76,31 @@ func (r *Round) Sum() string {
 		"quorum": Number(int64(r.Quorum)), "nonce": r.Nonce, "created_at": r.CreatedAt})
 }
 
-// Digest returns the hash of the round and its votes, for comparing the knowledge of two parties.
+// Digest returns the hash of the round, its votes and its equivocations, for comparing the knowledge of two parties.
 func (r *Round) Digest() string {
-	votes := make([]any, len(r.Votes))
+	votes, equivocations := make([]any, len(r.Votes)), make([]any, len(r.Equivocations))
 	for i, v := range r.Votes {
 		votes[i] = []any{v.Voter, string(v.Choice), v.CastAt}
 	}
-	return Sum(map[string]any{"round_id": r.ID, "votes": votes})
+	for i, e := range r.Equivocations {
+		equivocations[i] = []any{e.Voter, string(e.First), string(e.Attempted), e.At}
+	}
+	return Sum(map[string]any{"round_id": r.ID, "votes": votes, "equivocations": equivocations})
+}
+
+// Altered reports whether the round is not the one that was proposed, or its state does not follow from its votes.
+func (r *Round) Altered() bool {
+	again := Round{Voters: r.Voters, Quorum: r.Quorum, State: Open}
+	for _, v := range slices.SortedStableFunc(slices.Values(r.Votes), func(a, b Vote) int { return strings.Compare(a.CastAt, b.CastAt) }) {
+		again.Add(v)
+	}
+	return r.Sum() != r.ID || again.State != r.State || again.DecidedAt != r.DecidedAt
+}
+
+// Weighs reports whether the votes of a decided round count for the reputation of its voters. They do not if its proposer decided it alone, or
+// if it has one voter: a caller could earn a reputation with such rounds.
+func (r *Round) Weighs() bool {
+	return len(r.Voters) > 1 && slices.ContainsFunc(r.Votes, func(v Vote) bool { return v.Voter != r.Proposer && v.CastAt <= r.DecidedAt })
 }
 
 // Count returns how many voters have accepted and rejected.

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
@@ -76,7 +78,7 @@ func (t *Task) Check() []Issue {
 	add := func(field, format string, args ...any) {
 		wrong = append(wrong, Issue{"/" + field, fmt.Sprintf(format, args...)})
 	}
-	if strings.TrimSpace(t.Title) == "" {
+	if Blank(t.Title) {
 		add("title", "must not be blank")
 	}
 	for i, id := range t.DependsOn {
@@ -90,8 +92,41 @@ func (t *Task) Check() []Issue {
 	if len(t.Context) > MaxContext {
 		add("context", "has %d bytes, at most %d are accepted", len(t.Context), MaxContext)
 	}
-	if _, err := wire.ParseValue(t.Context, wire.Limits{MaxDepth: MaxContextDepth}); errors.Is(err, wire.Malformation{Flaw: wireflaw.TooDeep}) {
+	if v, err := wire.ParseValue(t.Context, wire.Limits{MaxDepth: MaxContextDepth}); errors.Is(err, wire.Malformation{Flaw: wireflaw.TooDeep}) {
 		add("context", "is nested more than %d levels deep", MaxContextDepth)
+	} else if err == nil && hasHugeNumber(v) {
+		add("context", "has a number beyond ±1.7e308, which many readers of JSON cannot hold; send it as text")
 	}
 	return wrong
+}
+
+// hasHugeNumber reports whether a value has a number that a float64 cannot hold. Some readers refuse the whole text with such a number.
+func hasHugeNumber(v wire.Value) bool {
+	switch v.Type() {
+	case wire.TypeNumber:
+		_, err := strconv.ParseFloat(string(v.Raw()), 64)
+		return err != nil
+	case wire.TypeArray:
+		for item := range v.Elements() {
+			if hasHugeNumber(item) {
+				return true
+			}
+		}
+	case wire.TypeObject:
+		for _, member := range v.Members() {
+			if hasHugeNumber(member) {
+				return true
+			}
+		}
+	default:
+	}
+	return false
+}
+
+// Blank reports whether a text shows nothing to a reader: it has only spaces, control characters and other invisible characters.
+func Blank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		const brailleBlank = '\u2800'
+		return !unicode.In(r, unicode.White_Space, unicode.Z, unicode.Cc, unicode.Cf, unicode.M, unicode.Other_Default_Ignorable_Code_Point) && r != brailleBlank
+	})
 }

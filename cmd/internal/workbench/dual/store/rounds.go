@@ -25,7 +25,7 @@ func (t *Tx) InsertRound(r *rules.Round) error {
 	return nil
 }
 
-// Round returns a round with its voters and votes, or [ErrNotFound].
+// Round returns a round with its voters, votes and equivocations, or [ErrNotFound].
 func (t *Tx) Round(id string) (*rules.Round, error) {
 	var r rules.Round
 	err := t.row("SELECT "+roundColumns+" FROM rounds WHERE id = ?", id).
@@ -46,6 +46,11 @@ func (t *Tx) Round(id string) (*rules.Round, error) {
 		return nil
 	}, `SELECT v.voter, coalesce(c.choice, ''), coalesce(c.cast_at, '') FROM voters v
 		LEFT JOIN votes c ON c.round_id = v.round_id AND c.voter = v.voter WHERE v.round_id = ? ORDER BY v.voter`, id)
+	if err != nil {
+		return nil, err
+	}
+	r.Equivocations, err = collect(t, func(e *rules.SecondVote) []any { return []any{&e.RoundID, &e.Voter, &e.First, &e.Attempted, &e.At} },
+		"SELECT round_id, voter, first, attempted, at FROM equivocations WHERE round_id = ? ORDER BY voter", id)
 	return &r, err
 }
 
@@ -57,30 +62,15 @@ func (t *Tx) InsertVote(r *rules.Round, v rules.Vote) error {
 	return t.exec("UPDATE rounds SET state = ?, decided_at = nullif(?, '') WHERE id = ?", string(r.State), r.DecidedAt, r.ID)
 }
 
-// Equivocation is a refused second vote of a voter that differs from the first.
-type Equivocation struct {
-	RoundID   string       `json:"round_id"`
-	Voter     string       `json:"voter_id"`
-	First     rules.Choice `json:"first"`
-	Attempted rules.Choice `json:"attempted"`
-	At        string       `json:"at"`
-}
-
 // InsertEquivocation stores the first equivocation of a voter in a round, and reports whether it was the first.
 // Repetitions are not stored, because they add no evidence and would fill the database.
-func (t *Tx) InsertEquivocation(e Equivocation) (first bool, err error) {
+func (t *Tx) InsertEquivocation(e rules.SecondVote) (first bool, err error) {
 	err = t.row("INSERT INTO equivocations (round_id, voter, first, attempted, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING true",
 		e.RoundID, e.Voter, string(e.First), string(e.Attempted), e.At).Scan(&first)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
 	return first, err
-}
-
-// Equivocations returns the equivocations of a round.
-func (t *Tx) Equivocations(round string) ([]Equivocation, error) {
-	return collect(t, func(e *Equivocation) []any { return []any{&e.RoundID, &e.Voter, &e.First, &e.Attempted, &e.At} },
-		"SELECT round_id, voter, first, attempted, at FROM equivocations WHERE round_id = ? ORDER BY voter", round)
 }
 
 // NumberedRound is the id of a round and its number in the order of proposals.

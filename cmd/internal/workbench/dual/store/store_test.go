@@ -98,11 +98,11 @@ func TestRowsAreReadAsWritten(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	round := &rules.Round{ID: "r", Topic: "t", Proposer: "p", Quorum: 2, Voters: []string{"u", "v"}, State: rules.Open}
-	twice := Equivocation{RoundID: "r", Voter: "u", First: "accept", Attempted: "reject"}
+	twice := rules.SecondVote{RoundID: "r", Voter: "u", First: "accept", Attempted: "reject"}
 	var first [2]bool
 	s.must(t, func(tx *Tx) (err error) {
 		err = errors.Join(tx.InsertTask(taskOf("a")), tx.InsertRound(round), tx.InsertVote(round, rules.Vote{Voter: "u", Choice: "accept"}),
-			tx.InsertSession(&Session{ID: "s", TaskID: "a"}), tx.InsertThought(&rules.Record{ID: "x", TaskID: "a", SessionID: "s", Hash: "h"}),
+			tx.InsertSession(&Session{Session: rules.Session{ID: "s", TaskID: "a"}}), tx.InsertThought(&rules.Record{ID: "x", TaskID: "a", SessionID: "s", Hash: "h"}),
 			tx.AttestThought("x", Position{"c", 7}), tx.FinalizeSession("s", "root", 1, "now"), tx.InsertOutcome("u", "voted", "r", "now"))
 		for i := range first {
 			var failed error
@@ -133,7 +133,7 @@ func TestRowsAreReadAsWritten(t *testing.T) {
 		if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 			return err
 		}
-		if !task.CreatedAt.Equal(time.Unix(1, 5)) || len(round.Votes) != 1 || len(round.Voters) != 2 || session.Root != "root" || session.Records != 1 ||
+		if !task.CreatedAt.Equal(time.Unix(1, 5)) || len(round.Votes) != 1 || len(round.Voters) != 2 || len(round.Equivocations) != 1 || session.Root != "root" || session.Records != 1 ||
 			at != (Position{"c", 7}) || len(calls) != keptCalls || calls[0].Latency != (keptCalls+4)*time.Millisecond || len(outcomes) != 1 {
 			t.Errorf("%+v %+v %+v %v %d %+v", task, round, session, at, len(calls), outcomes)
 		}

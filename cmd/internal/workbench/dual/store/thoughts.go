@@ -115,30 +115,12 @@ func thoughtFields(r *rules.Record) []any {
 	return []any{&r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash}
 }
 
-// Session is an audit session: a group of thought records, recorded between its start and its end, with one root over
-// all of them.
+// Session is an audit session as it is stored.
 type Session struct {
-	ID          string   `json:"session_id"`
-	TaskID      string   `json:"task_id,omitempty"` // "" for all tasks
-	AgentID     string   `json:"agent_id,omitempty"`
-	BegunAt     string   `json:"begun_at"`
-	FinalizedAt string   `json:"finalized_at,omitempty"` // "" while it is open
-	Root        string   `json:"root,omitempty"`
-	Records     int64    `json:"record_count,omitempty"` // of a finalised session
-	Position    Position `json:"-"`                      // position of the root in the ledger
-	Digest      string   `json:"-"`                      // of the id, as the ledger names the session
+	rules.Session
+	Position Position `json:"-"` // of the root in the ledger
+	Digest   string   `json:"-"` // of the id, as the ledger names the session
 }
-
-// Sum returns a hash over all fields of a session except its position in the ledger.
-func (s *Session) Sum() string {
-	return rules.Sum(map[string]any{
-		"session_id": s.ID, "task_id": s.TaskID, "agent_id": s.AgentID, "begun_at": s.BegunAt, "finalized_at": s.FinalizedAt, "root": s.Root,
-		"record_count": rules.Number(s.Records),
-	})
-}
-
-// Finalized reports whether the session has a root.
-func (s *Session) Finalized() bool { return s.FinalizedAt != "" }
 
 const sessionColumns = `id, digest, coalesce(task_id, ''), agent_id, begun_at, coalesce(finalized_at, ''), coalesce(root, ''), records, coalesce(chain, ''), max(coalesce(seq, 0), 0)`
 
@@ -172,6 +154,16 @@ func (t *Tx) OpenSession(task, agent string) (*Session, error) {
 // FinalizeSession stores the root of an open session.
 func (t *Tx) FinalizeSession(id, root string, records int64, at string) error {
 	return t.exec("UPDATE sessions SET finalized_at = ?, root = ?, records = ? WHERE id = ? AND finalized_at IS NULL", at, root, records, id)
+}
+
+// DeleteSession removes an open session.
+func (t *Tx) DeleteSession(id string) error {
+	return t.exec("DELETE FROM sessions WHERE id = ? AND finalized_at IS NULL", id)
+}
+
+// OpenSessions returns the newest open sessions.
+func (t *Tx) OpenSessions(limit int) ([]Session, error) {
+	return t.sessions("SELECT "+sessionColumns+" FROM sessions WHERE finalized_at IS NULL ORDER BY rowid DESC LIMIT ?", limit)
 }
 
 // AttestSession stores the position of a root in the ledger, unless one is stored.
