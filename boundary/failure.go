@@ -65,7 +65,8 @@ func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange,
 	if shown.message == "" {
 		shown = rpcError{code: int64(e.Code().Info().RPCNumber), message: e.Message()}
 	}
-	e = g.b.stamp(g.b.refine(ctx, e, x), x) // the span gets the same ref as the entry
+	e, shown = g.b.refineShown(ctx, e, x, shown)
+	e = g.b.stamp(e, x) // the span gets the same ref as the entry
 	if silent {
 		g.b.suppress(ctx, e, contract.VerdictProtocol, *x)
 		return reply{failure: e}
@@ -77,7 +78,8 @@ func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange,
 // express refines, stamps, writes and records a failure, and returns it as a JSON-RPC error with the number and the message of shown,
 // and with the envelope added to the data of shown.
 func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verdict, x *exchange, shown rpcError) rpcError {
-	e = b.stamp(b.refine(ctx, e, x), x)
+	e, shown = b.refineShown(ctx, e, x, shown)
+	e = b.stamp(e, x)
 	shown.message = b.message(e, x, shown.message)
 	envelope := candorDialect.Encode(make([]byte, 0, 1024), e, b.options())
 	if audit := b.record(ctx, x.failure(e, v, envelope)); audit != nil {
@@ -96,6 +98,15 @@ func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verd
 		}
 	}
 	return shown
+}
+
+// refineShown calls refine. If that changes the code, the JSON-RPC error gets the number and the message of the new one.
+func (b *Boundary) refineShown(ctx context.Context, e *candor.Error, x *exchange, shown rpcError) (*candor.Error, rpcError) {
+	refined := b.refine(ctx, e, x)
+	if refined.Code() != e.Code() {
+		shown.code, shown.message = int64(refined.Code().Info().RPCNumber), refined.Message()
+	}
+	return refined, shown
 }
 
 // message returns the message of a JSON-RPC error, in which the author or the SDK said something or nothing. For tools/call it is the

@@ -7,18 +7,18 @@ import "github.com/candor-mcp/candor"
 
 // The codes of the domain common.
 const (
-	// InvalidParams is common/E_INVALID_PARAMS. A parameter is missing or invalid.
+	// InvalidParams is common/E_INVALID_PARAMS. Invalid parameters
 	InvalidParams candor.Code = 1000
-	// Timeout is common/E_TIMEOUT. The operation did not finish in time.
+	// Timeout is common/E_TIMEOUT. Operation timed out
 	Timeout candor.Code = 1001
-	// LimitExceeded is common/E_LIMIT_EXCEEDED. A limit of the server was exceeded.
+	// LimitExceeded is common/E_LIMIT_EXCEEDED. Limit exceeded
 	LimitExceeded candor.Code = 1002
-	// NotInstalled is common/E_NOT_INSTALLED. A program or library that the server depends on is not installed.
+	// NotInstalled is common/E_NOT_INSTALLED. Dependency not installed
 	NotInstalled candor.Code = 1003
-	// SessionNotFound is common/E_SESSION_NOT_FOUND. No session has this id.
+	// SessionNotFound is common/E_SESSION_NOT_FOUND. Session not found
 	SessionNotFound candor.Code = 1004
-	// InputTooLarge is common/E_INPUT_TOO_LARGE. An input is larger than the server accepts.
+	// InputTooLarge is common/E_INPUT_TOO_LARGE. Input too large
 	InputTooLarge candor.Code = 1005
-	// Unsupported is common/E_UNSUPPORTED. The server does not offer this operation.
+	// Unsupported is common/E_UNSUPPORTED. Unsupported operation
 	Unsupported candor.Code = 1006
 )

@@ -7,7 +7,7 @@ import "github.com/candor-mcp/candor"
 
 // The codes of the domain playwright.
 const (
-	// Nav is playwright/E_PW_NAV. Playwright could not load the page.
+	// Nav is playwright/E_PW_NAV. Navigation failed
 	Nav candor.Code = 2100
 	// Launch is playwright/E_PW_LAUNCH. Playwright could not start a browser.
 	Launch candor.Code = 2101

@@ -7,7 +7,7 @@ import "github.com/candor-mcp/candor"
 
 // The codes of the domain puppeteer.
 const (
-	// Nav is puppeteer/E_PT_NAV. Puppeteer could not load the page.
+	// Nav is puppeteer/E_PT_NAV. Navigation failed
 	Nav candor.Code = 2200
 	// Launch is puppeteer/E_PT_LAUNCH. Puppeteer could not start a browser.
 	Launch candor.Code = 2201

@@ -88,6 +88,9 @@ func (k *checker) domains() {
 	}
 }
 
+// firstSentence is the first number whose message is a sentence. The numeric taxonomy prescribes messages such as "Navigation failed".
+const firstSentence = 3200
+
 func (k *checker) code(c *Code) {
 	k.unless(symbolForm.MatchString(c.Symbol), c, "symbol is not UPPER_SNAKE")
 	k.unless(knownClass(c.Class), c, "class %q is not in the closed set", c.Class)
@@ -141,7 +144,7 @@ func (k *checker) status(c *Code) {
 }
 
 func (k *checker) texts(c *Code) {
-	k.unless(sentence(c.Message), c, "message must be one plain sentence that ends with a full stop")
+	k.unless(sentence(c.Message) || c.Number < firstSentence && sentence(c.Message+"."), c, "message must be one plain sentence that ends with a full stop")
 	k.unless(len(c.Message) <= MaxMessage, c, "message has %d bytes, more than %d", len(c.Message), MaxMessage)
 	k.unless(prose(c.Action), c, "action must be plain sentences that end with a full stop")
 	k.unless(len(c.Action) <= MaxAction, c, "action has %d bytes, more than %d", len(c.Action), MaxAction)
@@ -167,7 +170,9 @@ func (k *checker) unique() {
 		c := &k.c.Codes[i]
 		claim(c, "name", c.ID())
 		claim(c, "number", fmt.Sprint(c.Number))
-		claim(c, "message", strings.ToLower(c.Message))
+		if sentence(c.Message) {
+			claim(c, "message", strings.ToLower(c.Message))
+		}
 		for _, alias := range c.Aliases {
 			k.unless(aliasForm.MatchString(alias), c, "alias %q is not a name", alias)
 			claim(c, "name", c.Domain+"/"+alias)

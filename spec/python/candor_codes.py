@@ -357,43 +357,43 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_INVALID_PARAMS", "common", 1000, 1000, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "A parameter is missing or invalid.",
+        "Invalid parameters",
         "Correct the parameters named in this error and send a new call.", effect="none",
     ),
     Code(
         "E_TIMEOUT", "common", 1001, 1001, Class.TIMEOUT,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
-        "The operation did not finish in time.",
+        "Operation timed out",
         "Wait a second and send the same call again; if it keeps timing out, request less work per call.",
     ),
     Code(
         "E_LIMIT_EXCEEDED", "common", 1002, 1002, Class.TOO_LARGE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "A limit of the server was exceeded.",
+        "Limit exceeded",
         "Stay below the limit named in this error: close sessions that are no longer needed, or send less.",
     ),
     Code(
         "E_NOT_INSTALLED", "common", 1003, 1003, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "A program or library that the server depends on is not installed.",
+        "Dependency not installed",
         "Ask the operator to install the dependency named in this error, or use a tool that does not need it.",
     ),
     Code(
         "E_SESSION_NOT_FOUND", "common", 1004, 1004, Class.NOT_FOUND,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "No session has this id.",
+        "Session not found",
         "Open a new session and use the id it returns.",
     ),
     Code(
         "E_INPUT_TOO_LARGE", "common", 1005, 1005, Class.TOO_LARGE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "An input is larger than the server accepts.",
+        "Input too large",
         "Shorten the input to the size named in this error, or split it into several calls.",
     ),
     Code(
         "E_UNSUPPORTED", "common", 1006, 1006, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The server does not offer this operation.",
+        "Unsupported operation",
         "Use one of the methods that the server lists.",
     ),
     Code(
@@ -429,7 +429,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_PW_NAV", "playwright", 2100, 2100, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_IMMEDIATE, None, Status.ACTIVE, "0.1.0", ("E_PW_NAVIGATION", ),
-        "Playwright could not load the page.",
+        "Navigation failed",
         "Send the call again; if it fails once more, check that the address is right and reachable.",
     ),
     Code(
@@ -453,7 +453,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_PT_NAV", "puppeteer", 2200, 2200, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_IMMEDIATE, None, Status.ACTIVE, "0.1.0", ("E_PT_NAVIGATION", ),
-        "Puppeteer could not load the page.",
+        "Navigation failed",
         "Send the call again; if it fails once more, check that the address is right and reachable.",
     ),
     Code(

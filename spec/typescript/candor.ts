@@ -61,43 +61,43 @@ export const codes = [
   {
     symbol: "E_INVALID_PARAMS", domain: "common", number: 1000, rpc: 1000, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
-    message: "A parameter is missing or invalid.",
+    message: "Invalid parameters",
     action: "Correct the parameters named in this error and send a new call.",
   },
   {
     symbol: "E_TIMEOUT", domain: "common", number: 1001, rpc: 1001, class: "timeout",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "The operation did not finish in time.",
+    message: "Operation timed out",
     action: "Wait a second and send the same call again; if it keeps timing out, request less work per call.",
   },
   {
     symbol: "E_LIMIT_EXCEEDED", domain: "common", number: 1002, rpc: 1002, class: "too_large",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "A limit of the server was exceeded.",
+    message: "Limit exceeded",
     action: "Stay below the limit named in this error: close sessions that are no longer needed, or send less.",
   },
   {
     symbol: "E_NOT_INSTALLED", domain: "common", number: 1003, rpc: 1003, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "A program or library that the server depends on is not installed.",
+    message: "Dependency not installed",
     action: "Ask the operator to install the dependency named in this error, or use a tool that does not need it.",
   },
   {
     symbol: "E_SESSION_NOT_FOUND", domain: "common", number: 1004, rpc: 1004, class: "not_found",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "No session has this id.",
+    message: "Session not found",
     action: "Open a new session and use the id it returns.",
   },
   {
     symbol: "E_INPUT_TOO_LARGE", domain: "common", number: 1005, rpc: 1005, class: "too_large",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "An input is larger than the server accepts.",
+    message: "Input too large",
     action: "Shorten the input to the size named in this error, or split it into several calls.",
   },
   {
     symbol: "E_UNSUPPORTED", domain: "common", number: 1006, rpc: 1006, class: "unsupported",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The server does not offer this operation.",
+    message: "Unsupported operation",
     action: "Use one of the methods that the server lists.",
   },
   {
@@ -133,7 +133,7 @@ export const codes = [
   {
     symbol: "E_PW_NAV", domain: "playwright", number: 2100, rpc: 2100, class: "unavailable",
     retry: { kind: "retryable_immediate" }, status: "active", since: "0.1.0", aliases: ["E_PW_NAVIGATION"],
-    message: "Playwright could not load the page.",
+    message: "Navigation failed",
     action: "Send the call again; if it fails once more, check that the address is right and reachable.",
   },
   {
@@ -157,7 +157,7 @@ export const codes = [
   {
     symbol: "E_PT_NAV", domain: "puppeteer", number: 2200, rpc: 2200, class: "unavailable",
     retry: { kind: "retryable_immediate" }, status: "active", since: "0.1.0", aliases: ["E_PT_NAVIGATION"],
-    message: "Puppeteer could not load the page.",
+    message: "Navigation failed",
     action: "Send the call again; if it fails once more, check that the address is right and reachable.",
   },
   {

@@ -148,6 +148,9 @@ func (b *Bench) Findings() []Finding { return b.findings }
 // State returns the state folder.
 func (b *Bench) State() *State { return b.state }
 
+// Dialect returns the name of the dialect of failures.
+func (b *Bench) Dialect() string { return b.dialect.Name() }
+
 // Ledger returns the folder of the trail, or "".
 func (b *Bench) Ledger() string { return b.trail.dir }
 

@@ -37,6 +37,9 @@ type Tool struct {
 type Reply struct {
 	Text []string // one content block each
 	Data any      // structuredContent; nil for none
+
+	Image     []byte // an image block before the texts; nil for none
+	MediaType string // of the image
 }
 
 // Handle returns a Run function that decodes the arguments, which have passed the schema, and calls run.
@@ -96,6 +99,9 @@ func (t *Tool) listed(sessionless bool) (*mcp.Tool, error) {
 // result converts the reply to a protocol result.
 func (r Reply) result() *mcp.CallToolResult {
 	result := &mcp.CallToolResult{Content: make([]mcp.Content, 0, len(r.Text))}
+	if r.Image != nil {
+		result.Content = append(result.Content, &mcp.ImageContent{Data: r.Image, MIMEType: r.MediaType})
+	}
 	for _, text := range r.Text {
 		result.Content = append(result.Content, &mcp.TextContent{Text: text})
 	}

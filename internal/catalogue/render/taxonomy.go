@@ -38,11 +38,12 @@ func taxonomy(in *catalogue.Catalogue, out Files) error {
 	return err
 }
 
-// lineProtocol are the codes about messages that the harness writes with a JSON-RPC number. TOOL_NOT_FOUND is used in its MCP
+// lineProtocol are the codes about messages that the harness writes with a JSON-RPC number; those after INTERNAL_ERROR only in its MCP
 // mode.
 var lineProtocol = map[string]bool{
 	"PARSE_ERROR": true, "INVALID_REQUEST": true, "METHOD_NOT_FOUND": true, "INVALID_REQUEST_PARAMS": true, "INTERNAL_ERROR": true,
-	"TOOL_NOT_FOUND": true,
+	"TOOL_NOT_FOUND": true, "BATCH_UNSUPPORTED": true, "NOT_INITIALIZED": true, "DUPLICATE_REQUEST_ID": true,
+	"PROTOCOL_VERSION_UNSUPPORTED": true, "PROMPT_NOT_FOUND": true, "RESOURCE_NOT_FOUND": true,
 }
 
 // shared is a domain of another system with the codes that the harness also writes.
@@ -65,5 +66,5 @@ func sharedCodes(all *catalogue.Catalogue, domain string) []catalogue.Code {
 // that is not on the page.
 var harnessShares = map[string]bool{
 	"candor/RESULT_NOT_ENCODABLE": true, "candor/STRAY_ANSWER": true, "candor/CANCELLED": true, "candor/UNAVAILABLE": true, "candor/DATA_CORRUPT": true, "candor/DISK_FULL": true,
-	"candor/AUDIT_LOG_FAILED": true, "candor/AUDIT_LOCK_FAILED": true,
+	"candor/AUDIT_LOG_FAILED": true, "candor/AUDIT_LOCK_FAILED": true, "candor/TOO_MANY_CALLS": true, "kaiza/SELF_AUDIT_FAILURE": true,
 }

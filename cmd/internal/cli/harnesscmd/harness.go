@@ -63,7 +63,7 @@ variable is wrong.`,
 		Args: term.MaxArgs(0, "candor workbench harness"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
-	c.Register(cmd, "rpc")
+	c.Register(cmd, "candor")
 	cmd.Flags().StringArrayVar(&c.domains, "domain", nil, "domain to enable, or all; may be repeated")
 	cmd.Flags().BoolVar(&c.mcp, "mcp", false, "serve MCP instead of lines of JSON-RPC")
 	term.CompleteFlag(cmd, "domain", append([]string{"all"}, harness.Names()...))

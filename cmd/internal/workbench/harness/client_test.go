@@ -77,6 +77,9 @@ func (s *setup) command(t testing.TB) *exec.Cmd {
 	}
 	if s.mcp {
 		line = append(line, "--mcp")
+		if !slices.Contains(s.flags, "--dialect") {
+			line = append(line, "--dialect", "rpc") // in which both modes can be compared
+		}
 	}
 	line = append(line, s.flags...)
 	if s.wrap != nil {

@@ -17,7 +17,7 @@ import (
 // brackets.
 type lineCase struct{ line, want string }
 
-const lineLimit = 2000
+const lineLimit = 5000
 
 var requestCases = []lineCase{
 	{`null`, "null -32600"},
@@ -46,6 +46,10 @@ var requestCases = []lineCase{
 	{`{"jsonrpc":"2.0","id":2,"method":"no/such"}`, "2 -32601"},
 	{`{"jsonrpc":"2.0","id":2,"method":"sys/ping","params":["x"]}`, "2 1000"},
 	{`{"jsonrpc":"2.0","id":2,"method":"pw/nothing"}`, "2 1006"},
+	{`{"jsonrpc":"2.0","id":4,"method":"sys/ping","params":null}`, "4 ok"},
+	{`[[]]`, "[null -32600]"},
+	{strings.Repeat("[", 129) + strings.Repeat("]", 129), "null -32600"},
+	{`[` + strings.Repeat(`{"jsonrpc":"2.0","method":"sys/ping"},`, 100) + `{"jsonrpc":"2.0","id":5,"method":"sys/ping"}]`, "null 1002"},
 	{`[1,{"jsonrpc":"2.0","id":1,"method":"sys/ping"},{"jsonrpc":"2.0","method":"no/such"}]`, "[null -32600, 1 ok]"},
 }
 
@@ -54,6 +58,8 @@ var notificationCases = []lineCase{
 	{`{"jsonrpc":"2.0","method":"no/such"}`, ""},
 	{`{"jsonrpc":"2.0","method":"sys/ping","params":{"x":1}}`, ""},
 	{`[{"jsonrpc":"2.0","method":"sys/ping"},{"jsonrpc":"2.0","method":"no/such"}]`, ""},
+	{`{"jsonrpc":"2.0","method":"sys/ping","params":null}`, ""},
+	{`[{"jsonrpc":"2.0","method":"sys/ping"}` + strings.Repeat(`,{"jsonrpc":"2.0","method":"sys/ping"}`, 100) + `]`, ""},
 }
 
 var oversizeCases = []lineCase{

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/line"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/codes/ratelimit"
 )
@@ -23,7 +25,7 @@ func ToolName(method string) string { return strings.ReplaceAll(method, "/", "_"
 // Describe returns the same methods as a system of the workbench, which serves them over MCP.
 func (h *Harness) Describe() workbench.System {
 	s := workbench.System{
-		Name: SystemName, Title: "Candor harness", Dialect: "rpc", Sessionless: true, MaxMessage: h.settings.MaxLine,
+		Name: SystemName, Title: "Candor harness", Dialect: "candor", Sessionless: true, MaxMessage: h.settings.MaxLine,
 		Instructions: instructions(h.domains),
 		Missing:      h.missing,
 		Refine:       h.refine,
@@ -59,6 +61,9 @@ func (h *Harness) tool(m domain.Method) workbench.Tool {
 				// The advice of the taxonomy is the same in both modes, regardless of the annotations of the tool.
 				return workbench.Reply{}, e.With(candor.WithRetry(e.Retry()))
 			}
+			if m.Image {
+				return imageOf(result)
+			}
 			return replyOf(result), nil
 		},
 	}
@@ -71,6 +76,21 @@ func replyOf(result json.RawMessage) workbench.Reply {
 		r.Data = result
 	}
 	return r
+}
+
+// imageOf returns the image of a result as a block that models see, and the other members as text.
+func imageOf(result json.RawMessage) (workbench.Reply, error) {
+	var image struct {
+		MediaType string `json:"mediaType"`
+		Data      []byte `json:"data"`
+	}
+	members := map[string]json.RawMessage{}
+	if err := errors.Join(json.Unmarshal(result, &image), json.Unmarshal(result, &members)); err != nil {
+		return workbench.Reply{}, err
+	}
+	delete(members, "data")
+	text, err := json.Marshal(members)
+	return workbench.Reply{Text: []string{string(text)}, Image: image.Data, MediaType: image.MediaType}, err
 }
 
 // missing returns the error for calls of unknown tools. For a tool of a disabled domain it suggests how to enable the
@@ -90,6 +110,8 @@ func (h *Harness) missing(tool string) *candor.Error {
 // development.
 func (h *Harness) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	switch {
+	case e.Code() == candor.CodeMessageTooLarge:
+		e = workbench.Recode(e, common.LimitExceeded, "")
 	case c.Tool == nil:
 	case e.Code() == candor.CodeInvalidArguments:
 		e = cmp.Or(h.server.Refuse(h.methods[c.Name]), workbench.Recode(e, common.InvalidParams, ""))
@@ -97,7 +119,12 @@ func (h *Harness) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 		e = e.With(candor.WithOrigin(candor.PartyServer, false)) // the method did not run, so a client may retry the call
 	}
 	if h.settings.Development || e.Cause().IsZero() {
-		return h.server.Shown(e)
+		e = h.server.Shown(e)
+	} else {
+		e = c.HideCause(e)
 	}
-	return c.HideCause(e)
+	if c.Bench().Dialect() == "rpc" {
+		e = line.Terse(e)
+	}
+	return e
 }

@@ -50,7 +50,7 @@ var modeCases = []methodCase{
 	{"fs/delete", `{"path":"out/a.txt"}`, ""},
 	{"fs/delete", `{"path":"out/a.txt"}`, "filesystem/E_FS_NOT_FOUND"},
 
-	{"sql/query", `{"sql":"SELECT 1"}`, "sql/E_SQL_CONN"},
+	{"sql/query", `{"sql":"SELECT 1"}`, ""},
 	{"sql/execute", `{"sql":"CREATE TABLE t (n INTEGER)"}`, ""},
 	{"sql/tables", `{}`, ""},
 	{"sql/query", `{"sql":"SELECT 6*7 AS answer"}`, ""},
@@ -67,6 +67,11 @@ var modeCases = []methodCase{
 	{"pw/click", `{"session":"none","selector":"p"}`, "common/E_SESSION_NOT_FOUND"},
 	{"pw/type", `{"session":"none","selector":"p","text":"x"}`, "common/E_SESSION_NOT_FOUND"},
 	{"pw/content", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/snapshot", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/screenshot", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/select_option", `{"session":"none","selector":"p","options":["x"]}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/press", `{"session":"none","key":"Enter"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pw/wait_for", `{"session":"none","text":"x"}`, "common/E_SESSION_NOT_FOUND"},
 	{"pw/close", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
 	{"pt/launch", `{}`, "common/E_NOT_INSTALLED"},
 	{"pt/navigate", `{"session":"none","url":"http://example.com/"}`, "common/E_SESSION_NOT_FOUND"},
@@ -74,6 +79,11 @@ var modeCases = []methodCase{
 	{"pt/click", `{"session":"none","selector":"p"}`, "common/E_SESSION_NOT_FOUND"},
 	{"pt/type", `{"session":"none","selector":"p","text":"x"}`, "common/E_SESSION_NOT_FOUND"},
 	{"pt/content", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/snapshot", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/screenshot", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/select_option", `{"session":"none","selector":"p","options":["x"]}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/press", `{"session":"none","key":"Enter"}`, "common/E_SESSION_NOT_FOUND"},
+	{"pt/wait_for", `{"session":"none","text":"x"}`, "common/E_SESSION_NOT_FOUND"},
 	{"pt/close", `{"session":"none"}`, "common/E_SESSION_NOT_FOUND"},
 
 	{"notion/search", `{"query":"x"}`, "notion/E_NOTION_AUTH"},
@@ -97,7 +107,7 @@ func modesSetup(t *testing.T, mcp bool) setup {
 			t.Fatal(err)
 		}
 	}
-	return setup{mcp: mcp, flags: []string{"--domain", "all"}, env: []string{
+	return setup{mcp: mcp, flags: []string{"--domain", "all", "--domain", "puppeteer"}, env: []string{
 		"MCP_ERROR_METRICS=1", "MCP_MB_ROOT=" + bank, "MCP_FS_ROOT=" + root, "MCP_FS_WRITE_GLOBS=out/**", "MCP_KG_MAX_TRIPLES=1", "MCP_SQL_WRITE=1",
 		"MCP_PYTHON_CONFINE=auto", "MCP_BROWSER_PATH=" + filepath.Join(root, "no-chromium"), "NOTION_TOKEN=", "TAVILY_API_KEY=", "GITHUB_TOKEN=",
 	}}
@@ -121,17 +131,33 @@ func (r reply) outcome() string {
 // TestBothModesLimitTheLine sends a line above MCP_MAX_LINE_LEN, and then one that fits.
 func TestBothModesLimitTheLine(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		mcp  bool
-		code int64
-	}{{false, 1002}, {true, -32600}} {
-		h := start(t, setup{mcp: c.mcp, env: []string{"MCP_MAX_LINE_LEN=2000"}})
+	for _, mcp := range []bool{false, true} {
+		h := start(t, setup{mcp: mcp, env: []string{"MCP_MAX_LINE_LEN=2000"}})
 		h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":%q}}`, strings.Repeat("x", 3000)))
-		m := wire.Parse(h.line(), wire.Limits{})
-		if code, _ := m.Error().Path("code").Int64(); code != c.code {
-			t.Errorf("MCP mode %v: %s", c.mcp, m.Bytes())
-		}
+		reply{t, wire.Parse(h.line(), wire.Limits{})}.fails(1002, "common/E_LIMIT_EXCEEDED")
 		h.call("kg/query", `{}`).result()
+	}
+}
+
+// TestModelsReadTheReason reads only text blocks, as a model does, with the default dialect of MCP mode.
+func TestModelsReadTheReason(t *testing.T) {
+	t.Parallel()
+	h := start(t, setup{mcp: true, flags: []string{"--dialect", "candor", "--domain", "sql", "--domain", "python"}, env: []string{"MCP_SQL_WRITE=1", "MCP_PYTHON_CONFINE=auto"}})
+	for _, c := range []struct{ method, params, want string }{
+		{"sql/query", `{"sql":"SELECT a FROM nowhere"}`, "no such table: nowhere"},
+		{"sql/query", `{}`, `the key "sql" is missing`},
+		{"py/run", `{"code":"print('before')\nraise ValueError('x')"}`, "ValueError: x"},
+		{"py/run", `{"code":"print('before')\nraise ValueError('x')"}`, "before"},
+	} {
+		text := ""
+		answer := h.call(c.method, c.params).m
+		for block := range answer.Result().Path("content").Elements() {
+			part, _ := block.Path("text").Str()
+			text += part
+		}
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%s %s: %q is missing in %q", c.method, c.params, c.want, text)
+		}
 	}
 }
 

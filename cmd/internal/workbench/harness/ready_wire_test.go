@@ -59,7 +59,7 @@ func TestH1ReadyLineIsFirstAndOnce(t *testing.T) {
 	}{
 		"default": {nil, []string{"memory-bank", "kg"}},
 		"named":   {[]string{"MCP_SERVER_NAME=memory", "MCP_ERROR_METRICS=1"}, []string{"memory-bank", "kg"}},
-		"all":     {[]string{"MCP_DOMAINS=all"}, slices.Collect(maps.Keys(byDomain))},
+		"all":     {[]string{"MCP_DOMAINS=all,puppeteer"}, slices.Collect(maps.Keys(byDomain))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := start(t, setup{env: c.env}) // fails if the first line is another one

@@ -24,7 +24,7 @@ var registry = []known{
 	{name: filesystem.Name, prefix: "fs", open: filesystem.Open},
 	{name: sql.Name, prefix: "sql", open: sql.Open},
 	{name: browser.Playwright, prefix: "pw", open: browser.Open(browser.Playwright)},
-	{name: browser.Puppeteer, prefix: "pt", open: browser.Open(browser.Puppeteer)},
+	{name: browser.Puppeteer, prefix: "pt", twin: true, open: browser.Open(browser.Puppeteer)},
 	{name: python.Name, prefix: "py", open: python.Open},
 	{name: notion.Name, prefix: "notion", open: notion.Open},
 	{name: tavily.Name, prefix: "tavily", open: tavily.Open},
@@ -36,6 +36,7 @@ type known struct {
 	name      string
 	prefix    string // prefix of its method names, without the slash
 	byDefault bool   // enabled unless other domains are selected
+	twin      bool   // has the methods of another domain under other names; not part of "all"
 	open      func(domain.Environment) (domain.Domain, error)
 }
 
@@ -61,13 +62,14 @@ func ParseDomains(list string) ([]string, error) {
 	return SelectDomains(strings.Split(list, ","))
 }
 
-// SelectDomains returns the named domains in the order of [Names], each once. "all" selects every domain.
+// SelectDomains returns the named domains in the order of [Names], each once. "all" selects every domain except twins of others.
 func SelectDomains(names []string) ([]string, error) {
 	chosen := make([]string, 0, len(registry))
 	for _, name := range names {
 		name = strings.TrimSpace(name)
 		if name == "all" {
-			return Names(), nil
+			chosen = append(chosen, slices.DeleteFunc(Names(), func(name string) bool { return lookup(name).twin })...)
+			continue
 		}
 		if lookup(name) == nil {
 			return nil, fmt.Errorf("unknown domain %q; allowed: all, %s", name, strings.Join(Names(), ", "))

@@ -133,6 +133,7 @@ func use[R any](ctx context.Context, d *driver, in stepInput, step string, run f
 	defer s.touch()
 	s.touch()
 	s.leaving.Store(false)
+	s.why, s.options = "", nil
 	stepCtx, cancel := s.step(wait, limit)
 	result, err = run(stepCtx, s)
 	if errors.Is(context.Cause(s.tab), errCrashed) && s.leaving.Load() { // a navigation does not depend on the page before

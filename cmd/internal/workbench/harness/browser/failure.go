@@ -53,8 +53,9 @@ func (e *navError) Unwrap() error { return e.cause }
 // fail converts the error of a call with a session to the error for the client.
 func (k kind) fail(s *session, step string, limit time.Duration, err error) error {
 	var (
-		nav  *navError
-		lost *lostError
+		nav   *navError
+		lost  *lostError
+		wrong *wrongError
 	)
 	switch {
 	case errors.As(err, &nav):
@@ -67,6 +68,14 @@ func (k kind) fail(s *session, step string, limit time.Duration, err error) erro
 		return k.failGone(s, err)
 	case errors.Is(err, errCrashed):
 		return k.failPage("the page crashed", err, "Navigate to another page, or to this one with less content.")
+	case errors.As(err, &wrong):
+		return domain.Fail(k.selection, wrong.why, err, candor.WithSuggestion(snapshotAdvice))
+	case errors.Is(err, errTimeUp) && s.why != "":
+		details := map[string]any{"message": fmt.Sprintf("%s did not finish within %d ms: %s", step, limit.Milliseconds(), s.why)}
+		if len(s.options) > 0 {
+			details["options"] = s.cleanOptions()
+		}
+		return domain.Fail(k.timeout, "", err, candor.WithDetails(details), candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(snapshotAdvice))
 	case errors.Is(err, errTimeUp):
 		return domain.Fail(k.timeout, fmt.Sprintf("%s did not finish within %d ms", step, limit.Milliseconds()), err)
 	}
@@ -74,12 +83,24 @@ func (k kind) fail(s *session, step string, limit time.Duration, err error) erro
 	if errors.As(err, &known) {
 		return err
 	}
-	return domain.Fail(k.nav, "the page changed during the call", err, candor.WithMessage("Navigation failed"))
+	return domain.Fail(k.nav, "the page changed during the call", err)
+}
+
+// snapshotAdvice is the advice for an element that cannot be used.
+const snapshotAdvice = "Take a snapshot to see the page and its elements, then choose the next step."
+
+// cleanOptions returns the options of a field, which the page has written.
+func (s *session) cleanOptions() []string {
+	all := make([]string, len(s.options))
+	for i, text := range s.options {
+		all[i] = clean(text, 100)
+	}
+	return all
 }
 
 // failPage returns the error for a page that cannot be used and that a retry does not change.
 func (k kind) failPage(details string, cause error, suggestion string) error {
-	return domain.Fail(k.nav, details, cause, candor.WithMessage("Navigation failed"), candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(suggestion))
+	return domain.Fail(k.nav, details, cause, candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(suggestion))
 }
 
 // failNav returns the error for a page that could not be loaded.
@@ -91,7 +112,7 @@ func (k kind) failNav(e *navError) error {
 		"net::ERR_INVALID_AUTH_CREDENTIALS":
 		return k.failPage(e.text, e.cause, "Use an http or https address of a page. Downloads and other schemes are refused.")
 	}
-	return domain.Fail(k.nav, e.text, e.cause, candor.WithMessage("Navigation failed"))
+	return domain.Fail(k.nav, e.text, e.cause)
 }
 
 // failGone returns the error for a call during which the browser has exited.

@@ -1,6 +1,10 @@
 package browser
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/codes/common"
@@ -10,7 +14,7 @@ import (
 const (
 	sessionSchema  = `"session": {"type": "string", "description": "The id that launch has returned"}`
 	timeoutSchema  = `"timeoutMs": {"type": "integer", "minimum": 1, "description": "How long the step may take, up to the limit of the server"}`
-	selectorSchema = `"selector": {"type": "string", "description": "A CSS selector, at most 1000 characters"}`
+	selectorSchema = `"selector": {"type": "string", "description": "A CSS selector, at most 1000 characters, or ref=e7 with a reference of snapshot"}`
 )
 
 // methods is the method table of the domain.
@@ -50,6 +54,29 @@ func (d *driver) methods() []domain.Method {
 			Input: `{` + sessionSchema + `, "maxChars": {"type": "integer", "minimum": 1, "maximum": 200000, "description": "The most characters of text, 20000 by default"}, ` +
 				timeoutSchema + `}`,
 			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.content),
+		}, {
+			Name: k.prefix + "/snapshot", About: "Return the visible text of the page in lines, with a reference such as [ref=e7] for each element that can be used. Use ref=e7 as a selector.",
+			Input: `{` + sessionSchema + `, "maxChars": {"type": "integer", "minimum": 1, "maximum": 200000, "description": "The most characters of text, 20000 by default"}, ` +
+				timeoutSchema + `}`,
+			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.snapshot),
+		}, {
+			Name: k.prefix + "/screenshot", About: "Return a picture of the part of the page that a window shows.",
+			Input: `{` + sessionSchema + `, ` + timeoutSchema + `}`, Image: true,
+			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.screenshot),
+		}, {
+			Name: k.prefix + "/select_option", About: "Wait for a select field and choose its options by their values or texts.",
+			Input: `{` + sessionSchema + `, ` + selectorSchema + `, "options": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 100,
+				"description": "One option, or several where the field takes them"}, ` + timeoutSchema + `}`,
+			Required: []string{"session", "selector", "options"}, OpenWorld: true, Idempotent: true, Codes: withSelector, Run: domain.Bind(d.selectOption),
+		}, {
+			Name: k.prefix + "/press", About: "Press a key, for the element that has the focus, and wait for the page that it may open.",
+			Input:    `{` + sessionSchema + `, "key": {"enum": ["` + strings.Join(slices.Sorted(maps.Keys(keys)), `", "`) + `"]}, ` + timeoutSchema + `}`,
+			Required: []string{"session", "key"}, OpenWorld: true, Destructive: true, Codes: withSession, Run: domain.Bind(d.press),
+		}, {
+			Name: k.prefix + "/wait_for", About: "Wait until the page shows a text or an element, or until it is gone.",
+			Input: `{` + sessionSchema + `, ` + selectorSchema + `, "text": {"type": "string", "maxLength": 1000, "description": "A text to wait for, instead of a selector"},
+				"gone": {"type": "boolean", "description": "Whether to wait until it is gone"}, ` + timeoutSchema + `}`,
+			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSelector, Run: domain.Bind(d.waitFor),
 		}, {
 			Name: k.prefix + "/close", About: "Close a session and its browser.",
 			Input: `{` + sessionSchema + `}`, Required: []string{"session"}, Run: domain.Bind(d.close),

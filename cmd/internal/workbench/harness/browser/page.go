@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
@@ -45,6 +43,7 @@ type document struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 	Text  string `json:"text,omitempty"`
+	Value string `json:"value,omitempty"` // of the field that was changed
 }
 
 // pageResult is the result of navigate, click, type and content.
@@ -156,7 +155,7 @@ func describe(ctx context.Context, s *session, maxText int) (pageResult, error) 
 	}
 	return pageResult{
 		Status: found.Status, Loading: found.Loading, Truncated: found.Cut && maxText > 0, Notice: notice,
-		Page: document{clean(frame.URL+frame.URLFragment, maxAddress), clean(found.Title, maxTitle), clean(found.Text, maxText*4)},
+		Page: document{URL: clean(frame.URL+frame.URLFragment, maxAddress), Title: clean(found.Title, maxTitle), Text: clean(found.Text, maxText*4)},
 	}, nil
 }
 
@@ -176,18 +175,63 @@ func (d *driver) content(ctx context.Context, in contentInput) (pageResult, erro
 	})
 }
 
+// snapshot returns the visible text of the page with a reference for each element that can be used.
+func (d *driver) snapshot(ctx context.Context, in contentInput) (pageResult, error) {
+	most := defContent
+	if in.MaxChars > 0 {
+		most = min(in.MaxChars, maxContent)
+	}
+	return use(ctx, d, in.stepInput, "snapshot", func(ctx context.Context, s *session) (pageResult, error) {
+		found, err := evaluate[struct {
+			Text string `json:"text"`
+			Cut  bool   `json:"cut"`
+		}](ctx, snapshotScript, most)
+		if err != nil {
+			return pageResult{}, err
+		}
+		result, err := describe(ctx, s, 0)
+		result.Truncated, result.Page.Text = found.Cut, clean(found.Text, most*4)
+		return result, err
+	})
+}
+
+// picture is the result of screenshot.
+type picture struct {
+	MediaType string `json:"mediaType"`
+	Data      []byte `json:"data"`
+	URL       string `json:"url"`
+}
+
+func (d *driver) screenshot(ctx context.Context, in stepInput) (picture, error) {
+	return use(ctx, d, in, "screenshot", func(ctx context.Context, s *session) (picture, error) {
+		shot, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+		if err != nil {
+			return picture{}, err
+		}
+		frame, err := s.shown(ctx)
+		if err != nil {
+			return picture{}, err
+		}
+		return picture{"image/png", shot.Data, clean(frame.URL, maxAddress)}, nil
+	})
+}
+
 // selectInput holds the parameters of select.
 type selectInput struct {
-	clickInput
+	targetInput
 	Attributes []string `json:"attributes"`
 	Limit      int      `json:"limit"`
 }
 
-// element is an element of a page.
+// element is an element of a page, with its attributes and its present state.
 type element struct {
 	Tag        string            `json:"tag"`
 	Text       string            `json:"text"`
 	Attributes map[string]string `json:"attributes"`
+	Value      *string           `json:"value,omitempty"` // of a field
+	Checked    *bool             `json:"checked,omitempty"`
+	Disabled   bool              `json:"disabled,omitempty"`
+	Visible    bool              `json:"visible"`
 }
 
 // selection is the result of select.
@@ -248,114 +292,14 @@ func bounded(elements []element) []element {
 			size += len(name) + len(attributes[name])
 		}
 		e.Attributes = attributes
+		if e.Value != nil {
+			*e.Value = clean(*e.Value, maxAttribute)
+			size += len(*e.Value)
+		}
 		if size > maxSelected {
 			break
 		}
 		all = append(all, e)
 	}
 	return all
-}
-
-// pointed is the result of the scripts that look for an element.
-type pointed struct {
-	Invalid bool    `json:"invalid"`
-	Found   bool    `json:"found"`
-	X       float64 `json:"x"`
-	Y       float64 `json:"y"`
-}
-
-// waitFor calls a script until it has found its element.
-func waitFor(ctx context.Context, s *session, script string, args ...any) (pointed, error) {
-	for {
-		p, err := evaluate[pointed](ctx, script, args...)
-		switch {
-		case err != nil:
-			return p, err
-		case p.Invalid:
-			return p, errInvalidSelector
-		}
-		if _, err := s.shown(ctx); err != nil || p.Found {
-			return p, err
-		}
-		if !pause(ctx) {
-			return p, ctx.Err()
-		}
-	}
-}
-
-// clickInput holds the parameters of click.
-type clickInput struct {
-	stepInput
-	Selector string `json:"selector"`
-}
-
-func (d *driver) click(ctx context.Context, in clickInput) (pageResult, error) {
-	if err := d.checkSelector(in.Selector); err != nil {
-		return pageResult{}, err
-	}
-	return use(ctx, d, in.stepInput, "click", func(ctx context.Context, s *session) (pageResult, error) {
-		p, err := waitFor(ctx, s, pointScript, in.Selector)
-		if err != nil {
-			return pageResult{}, err
-		}
-		ctx, cancel := context.WithCancel(ctx) // ends the subscription
-		defer cancel()
-		main := mainFrame(ctx)
-		started := until(chromedp.Events(ctx, page.FrameStartedLoading), func(e page.EventFrameStartedLoading) bool { return e.FrameID == main })
-		if err := chromedp.Do(ctx, chromedp.MouseClickXY(p.X, p.Y)); err != nil {
-			return pageResult{}, err
-		}
-		return afterAction(ctx, s, started)
-	})
-}
-
-// afterAction waits for the navigation that an action may have started.
-func afterAction(ctx context.Context, s *session, started <-chan struct{}) (pageResult, error) {
-	select {
-	case <-time.After(clickSettle):
-		return describe(ctx, s, 0)
-	case <-started:
-	}
-	for {
-		result, err := describe(ctx, s, 0)
-		var nav *navError
-		if err == nil && !result.Loading || errors.As(err, &nav) || !pause(ctx) { // other errors come from the page that is left
-			return result, err
-		}
-	}
-}
-
-// pause waits until the page is looked at again, and reports whether ctx has not ended.
-func pause(ctx context.Context) bool {
-	select {
-	case <-time.After(pollInterval):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// typeInput holds the parameters of type.
-type typeInput struct {
-	clickInput
-	Text    string `json:"text"`
-	Replace bool   `json:"replace"`
-}
-
-func (d *driver) typeText(ctx context.Context, in typeInput) (pageResult, error) {
-	if err := d.checkSelector(in.Selector); err != nil {
-		return pageResult{}, err
-	}
-	if len(in.Text) > maxTyped {
-		return pageResult{}, domain.Fail(common.InputTooLarge, fmt.Sprintf("text: %d characters, more than %d", len(in.Text), maxTyped), nil)
-	}
-	return use(ctx, d, in.stepInput, "type", func(ctx context.Context, s *session) (pageResult, error) {
-		if _, err := waitFor(ctx, s, focusScript, in.Selector, in.Replace); err != nil {
-			return pageResult{}, err
-		}
-		if _, err := chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: in.Text}); err != nil {
-			return pageResult{}, err
-		}
-		return describe(ctx, s, 0)
-	})
 }

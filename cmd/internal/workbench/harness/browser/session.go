@@ -48,6 +48,10 @@ type session struct {
 	drop    context.CancelCauseFunc
 	leaving atomic.Bool // a navigation has begun whose document is not shown yet
 	lost    string      // why a blank page is shown instead of a document
+	why     string      // why the element of the step cannot be used yet
+	options []string    // those that its field has instead
+
+	refused atomic.Pointer[string] // what the page tried during the step and may not
 
 	mu     sync.Mutex
 	used   time.Time // start or end of the last call
@@ -87,7 +91,8 @@ func (s *session) prepare() error {
 	if err := chromedp.Do(s.browser); err != nil {
 		return err
 	}
-	deny := browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorDeny}
+	events := true
+	deny := browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorDeny, EventsEnabled: &events}
 	if _, err := chromedp.CallBrowser(s.browser, browser.SetDownloadBehavior, deny); err != nil {
 		return err
 	}
@@ -95,12 +100,27 @@ func (s *session) prepare() error {
 	go func() {
 		for e, err := range created {
 			if err == nil && e.TargetInfo.OpenerID != "" {
+				s.refused.Store(&windowText)
 				_, _ = chromedp.CallBrowser(s.browser, target.CloseTarget, target.CloseTargetParams{TargetID: e.TargetInfo.TargetID})
+			}
+		}
+	}()
+	downloads := chromedp.BrowserEvents(s.browser, browser.DownloadWillBegin)
+	go func() {
+		for _, err := range downloads {
+			if err == nil {
+				s.refused.Store(&downloadText)
 			}
 		}
 	}()
 	return s.openTab()
 }
+
+// Texts for details of steps that a page used for what it may not do.
+var (
+	windowText   = "the page opened a new window, which was closed"
+	downloadText = "the page began a download, which was refused"
+)
 
 // openTab replaces the tab.
 func (s *session) openTab() error {

@@ -45,6 +45,7 @@ type Method struct {
 	Idempotent  bool // calling it again changes nothing more
 	Destructive bool // it may overwrite or remove data
 	OpenWorld   bool // it accesses systems outside of this process and its directories
+	Image       bool // its result has an image: the members mediaType and data, in base64
 
 	// Run executes one call. A failure is created with [Fail] or [candor.New]; any other error is sent to the client as
 	// INTERNAL_ERROR without its text. ctx ends at the deadline of the call, or when the client disconnects.

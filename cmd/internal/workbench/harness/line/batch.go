@@ -21,7 +21,7 @@ type batch struct {
 func (c *conn) startBatch(m *wire.Message) bool {
 	n := m.Value().Len()
 	if n == 0 || n > c.s.o.MaxBatch {
-		return c.start(c.badBatch(n), c.write)
+		return c.start(c.badBatch(m), c.write)
 	}
 	b := &batch{c: c, responses: make([][]byte, n)}
 	b.open.Store(int64(n))
@@ -59,9 +59,17 @@ func (b *batch) join() []byte {
 	return append(all, ']')
 }
 
-func (c *conn) badBatch(n int) request {
+// badBatch returns the request for a batch of which no message is served. It is silent if all messages are notifications.
+func (c *conn) badBatch(m *wire.Message) request {
+	n := m.Value().Len()
 	if n == 0 {
 		return rejected(candor.CodeInvalidRequest, "the batch is empty")
 	}
-	return rejected(common.LimitExceeded, fmt.Sprintf("the batch has %d requests, more than the limit of %d", n, c.s.o.MaxBatch))
+	r := rejected(common.LimitExceeded, fmt.Sprintf("the batch has %d messages, more than the limit of %d; none was served", n, c.s.o.MaxBatch))
+	r.silent = true
+	for unit := range m.Value().Elements() {
+		part := wire.Parse(unit.Raw(), c.limits())
+		r.silent = r.silent && c.inspect(&part).silent
+	}
+	return r
 }

@@ -45,7 +45,7 @@ func (c *conn) encodeError(id wire.ID, e *candor.Error) []byte {
 	if !writable(id) {
 		id = nullID
 	}
-	return rpc.Write(nil, c.s.Shown(e), dialect.Options{ID: id, Stack: c.s.o.Stack})
+	return rpc.Write(nil, Terse(c.s.Shown(e)), dialect.Options{ID: id, Stack: c.s.o.Stack})
 }
 
 // writable reports whether an id can be used in a response: it was decoded, and it is not a string with an unpaired

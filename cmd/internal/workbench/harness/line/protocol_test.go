@@ -64,7 +64,7 @@ var rows = []row{
 	{line: `{"jsonrpc":"2.0","id":1,"method":null}`, want: []string{"1 -32600"}},
 	{line: `{"jsonrpc":"2.0","method":1,"params":"bar"}`, want: []string{"null -32600"}},
 	{line: `{"jsonrpc":"2.0","id":1,"method":"sys/ping","params":"bar"}`, want: []string{"1 -32600"}},
-	{line: `{"jsonrpc":"2.0","id":1,"method":"sys/ping","params":null}`, want: []string{"1 -32600"}},
+	{line: `{"jsonrpc":"2.0","id":1,"method":"sys/ping","params":null}`, want: []string{"1 {}"}},
 	{line: `{"jsonrpc":"2.0","id":true,"method":"sys/ping"}`, want: []string{"null -32600"}},
 	{line: `{"jsonrpc":"2.0","id":{"a":1},"method":"sys/ping"}`, want: []string{"null -32600"}},
 	{line: `{"jsonrpc":"2.0","id":[1],"method":"sys/ping"}`, want: []string{"null -32600"}},

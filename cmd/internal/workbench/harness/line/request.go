@@ -29,15 +29,21 @@ func (c *conn) limits() wire.Limits { return wire.Limits{MaxBytes: c.s.o.MaxLine
 
 // inspect reads a message. The request shares its memory.
 func (c *conn) inspect(m *wire.Message) request {
-	flaws := m.Flaws().Without(wireflaw.NullID) // JSON-RPC allows a null id in requests
+	flaws, params := m.Flaws().Without(wireflaw.NullID), m.Params().Raw() // JSON-RPC allows a null id in requests
+	if m.Params().IsNull() {                                              // many clients write it for no parameters
+		flaws, params = flaws.Without(wireflaw.BadParams), nil
+	}
 	switch shape := m.Shape(); {
 	case shape == wire.KindResult || shape == wire.KindError:
 		return request{silent: true, verdict: contract.VerdictStray, err: candor.New(candor.CodeStrayAnswer, "", byServer)}
 	case !flaws.Empty():
 		e := argerror.Flaw(worst(m, flaws), candor.PartyServer)
+		if e.Code() != candor.CodeParseError { // the taxonomy has one code for all other flaws
+			e = candor.New(candor.CodeInvalidRequest, "", byServer, candor.WithDetails(e.Details()))
+		}
 		return request{id: argerror.AnswerID(m, e.Code()), verdict: contract.VerdictMalformed, err: e}
 	}
-	r := request{id: m.ID(), params: m.Params().Raw(), silent: m.Shape() == wire.KindNotification}
+	r := request{id: m.ID(), params: params, silent: m.Shape() == wire.KindNotification}
 	if r.method = c.s.methods[string(m.Method())]; r.method != nil {
 		r.name = r.method.Name
 		return r

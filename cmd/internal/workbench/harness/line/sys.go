@@ -78,7 +78,7 @@ func (s *Server) sysSetLogLevel(_ context.Context, params json.RawMessage) (any,
 	}
 	if len(params) > 0 && json.Unmarshal(params, &in) != nil || !slices.Contains(logLevels, in.Level) {
 		return nil, candor.New(candor.CodeInvalidRequestParams, "Invalid params: level", byServer,
-			candor.WithDetails(map[string]any{"beside": []string{"allowed"}, "allowed": logLevels}))
+			candor.WithDetails(map[string]any{"allowed": logLevels}))
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(strings.ToUpper(in.Level))); err != nil {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/codes/common"
@@ -36,19 +37,22 @@ func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, n
 	if err != nil {
 		return nil, fmt.Errorf("starting Python: %w", err)
 	}
+	clean := python.cleaner(f)
+	fail := func(code candor.Code, cause error, format string, args ...any) error {
+		return failed(code, fmt.Sprintf(format, args...), done, clean, cause)
+	}
 	switch {
 	case done.stopped == stopCancel:
 		return nil, context.Canceled
 	case done.stopped == stopTime && ctx.Err() != nil: // the deadline of the call was earlier
-		return nil, domain.Fail(pythoncode.Timeout, "stopped at the deadline of the call", ctx.Err())
+		return nil, fail(pythoncode.Timeout, ctx.Err(), "stopped at the deadline of the call")
 	case done.stopped == stopTime:
-		return nil, domain.Fail(pythoncode.Timeout, fmt.Sprintf("stopped after %d ms", limit.Milliseconds()), nil)
+		return nil, fail(pythoncode.Timeout, nil, "stopped after %d ms", limit.Milliseconds())
 	case done.stopped == stopOutput:
-		return nil, domain.Fail(common.LimitExceeded, fmt.Sprintf("stopped: the code printed more than %d bytes", floodAfter), nil)
+		return nil, fail(common.LimitExceeded, nil, "stopped: the code printed more than %d bytes", floodAfter)
 	case done.stopped == stopFolder:
-		return nil, domain.Fail(common.LimitExceeded, fmt.Sprintf("stopped: the code wrote more than %d bytes of files, or folders that are too deep", maxFolder), nil)
+		return nil, fail(common.LimitExceeded, nil, "stopped: the code wrote more than %d bytes of files, or folders that are too deep", maxFolder)
 	}
-	clean := python.cleaner(f)
 	if done.end != (guard.End{}) {
 		return nil, r.failure(done, name, clean)
 	}
@@ -83,7 +87,43 @@ func (r *runner) failure(done *finished, name string, clean *strings.Replacer) e
 	default:
 		details = at(details, line)
 	}
-	return domain.Fail(pythoncode.ExecFail, details, cause)
+	return failed(pythoncode.ExecFail, details, done, clean, cause)
+}
+
+// failed returns the error for a run that was started. Its details have the end of both outputs as lines, which a model reads more easily
+// than one string.
+func failed(code candor.Code, message string, done *finished, clean *strings.Replacer, cause error) error {
+	details := map[string]any{"message": message}
+	for name, output := range map[string]*capture{"stdout": done.stdout, "stderr": done.stderr} {
+		if lines := lastLines(clean.Replace(output.ending())); len(lines) > 0 {
+			details[name] = lines
+		}
+	}
+	return domain.Fail(code, "", cause, candor.WithDetails(details))
+}
+
+// Limits of each output in the details of an error. Together they fit into the limits of details.
+const (
+	maxFailedLines = 40
+	maxFailedBytes = 2500
+)
+
+// lastLines returns the last lines of an output.
+func lastLines(text string) []string {
+	lines := strings.Split(strings.TrimRight(text, "\r\n "), "\n")
+	first, size := len(lines), 0
+	for first > 0 && len(lines)-first < maxFailedLines && size < maxFailedBytes {
+		first--
+		lines[first] = shorten(lines[first])
+		size += len(lines[first])
+	}
+	switch {
+	case text == "":
+		return nil
+	case first > 0:
+		return append([]string{"…"}, lines[first:]...)
+	}
+	return lines
 }
 
 const tracebackMark = "Traceback (most recent call last):"

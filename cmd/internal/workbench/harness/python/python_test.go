@@ -85,10 +85,11 @@ func call(t *testing.T, d *domain.Domain, method string, params map[string]any) 
 func details(e *candor.Error) string {
 	text, _ := json.Marshal(e.Details())
 	var s string
-	if json.Unmarshal(text, &s) != nil {
+	var run struct{ Message string }
+	if json.Unmarshal(text, &s) != nil && json.Unmarshal(text, &run) != nil {
 		return string(text)
 	}
-	return s
+	return s + run.Message
 }
 
 // run runs code that must succeed and returns its output.

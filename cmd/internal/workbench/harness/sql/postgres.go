@@ -28,7 +28,8 @@ type postgres struct {
 
 func (p *postgres) tables() string {
 	return `SELECT table_schema AS schema, table_name AS "table", column_name AS "column", data_type AS type, is_nullable = 'NO' AS "notNull"
-		FROM information_schema.columns WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2, ordinal_position`
+		FROM information_schema.columns WHERE table_schema NOT IN ('pg_catalog', 'information_schema')
+		AND ($1::text IS NULL OR table_name = $1 OR table_schema || '.' || table_name = $1) ORDER BY 1, 2, ordinal_position`
 }
 
 // health does not connect, because it must return quickly.

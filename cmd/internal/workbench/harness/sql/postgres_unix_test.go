@@ -55,7 +55,7 @@ func testPostgresValues(t *testing.T, d *database) {
 	if out, err := d.query(t.Context(), queryIn{SQL: "SELECT max(a) FROM t"}); err != nil || out.Rows[0][0] != "9007199254740993" {
 		t.Errorf("big: %+v, %v", out, err)
 	}
-	if out, err := d.tables(t.Context(), struct{}{}); err != nil || len(out.Rows) != 3 {
+	if out, err := d.tables(t.Context(), tablesIn{}); err != nil || len(out.Rows) != 3 {
 		t.Errorf("tables: %+v, %v", out, err)
 	}
 	out, err = d.execute(t.Context(), queryIn{SQL: "UPDATE t SET b = b RETURNING a", Limit: 1})

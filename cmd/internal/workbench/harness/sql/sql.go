@@ -46,7 +46,7 @@ type engine interface {
 	// run executes one statement. It may change the database only if write is true; the change is durable when run
 	// returns nil.
 	run(ctx context.Context, s statement, write bool) (*Result, error)
-	// tables returns a statement that lists tables and columns.
+	// tables returns a statement that lists tables and columns, of one table if its parameter is not null.
 	tables() string
 	health() domain.Health
 }
@@ -118,8 +118,8 @@ func (d *database) methods() []domain.Method {
 			Destructive: true, OpenWorld: true, Run: domain.Bind(d.execute),
 		},
 		{
-			Name: "sql/tables", About: "List tables and views with their columns and types.",
-			Input: `{}`, Codes: codes, ReadOnly: true, Idempotent: true, OpenWorld: true, Run: domain.Bind(d.tables),
+			Name: "sql/tables", About: "List tables and views with their columns and types, all or one.",
+			Input: `{"table":{"type":"string","minLength":1,"description":"name of one table or view; without it all are listed"}}`, Codes: codes, ReadOnly: true, Idempotent: true, OpenWorld: true, Run: domain.Bind(d.tables),
 		},
 	}
 }
@@ -141,8 +141,20 @@ func (d *database) execute(ctx context.Context, in queryIn) (*Result, error) {
 	return d.run(ctx, in, true)
 }
 
-func (d *database) tables(ctx context.Context, _ struct{}) (*Result, error) {
-	return d.run(ctx, queryIn{SQL: d.engine.tables(), Limit: maxRows}, false)
+type tablesIn struct {
+	Table *string `json:"table"`
+}
+
+func (d *database) tables(ctx context.Context, in tablesIn) (*Result, error) {
+	name := param{}
+	if in.Table != nil {
+		name.value = *in.Table
+	}
+	out, err := d.run(ctx, queryIn{SQL: d.engine.tables(), Params: []param{name}, Limit: maxRows}, false)
+	if err == nil && in.Table != nil && len(out.Rows) == 0 {
+		return nil, rejected(rejection{Message: "there is no such table or view", Hint: "sql/tables without a table lists all"}, nil)
+	}
+	return out, err
 }
 
 func (d *database) run(ctx context.Context, in queryIn, write bool) (*Result, error) {

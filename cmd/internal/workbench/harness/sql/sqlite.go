@@ -22,12 +22,13 @@ import (
 // sqlite is a database in a file.
 type sqlite struct {
 	path   string
-	create bool // a call that writes may create the file
+	create bool // the first call creates the file
 }
 
 func (s *sqlite) tables() string {
 	return `SELECT t.name AS "table", t.type AS kind, c.name AS "column", c.type AS type, c."notnull" AS "notNull", c.pk AS "primaryKey"
-		FROM sqlite_schema t JOIN pragma_table_xinfo(t.name) c WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
+		FROM sqlite_schema t JOIN pragma_table_xinfo(t.name) c
+		WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND (?1 IS NULL OR t.name = ?1 COLLATE NOCASE) ORDER BY t.name, c.cid`
 }
 
 func (s *sqlite) health() domain.Health {
@@ -121,7 +122,7 @@ func (s *sqlite) connect(ctx context.Context, write bool) (*sqlite3.Conn, error)
 	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	if write && s.create {
+	if s.create { // an empty file is an empty database
 		if err := sqlitedb.Create(s.path); err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ func TestSQLiteValues(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
-	if out, err := d.tables(t.Context(), struct{}{}); err != nil || len(out.Rows) != 3 {
+	if out, err := d.tables(t.Context(), tablesIn{}); err != nil || len(out.Rows) != 3 {
 		t.Errorf("tables: %+v, %v", out, err)
 	}
 }
