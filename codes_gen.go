@@ -325,7 +325,7 @@ var catalogue = [...]codeInfo{
 	{
 		symbol: "E_KG_INVALID_TRIPLE", domain: "kg", number: 2401,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: statusActive,
-		message: "The triple is incomplete.",
+		message: "The triple has a part that cannot be stored.",
 		action:  "Give subject, predicate and object as non-empty texts and send a new call.",
 	},
 	{

@@ -9,6 +9,6 @@ import "github.com/candor-mcp/candor"
 const (
 	// Full is kg/E_KG_FULL. The knowledge graph is full.
 	Full candor.Code = 2400
-	// InvalidTriple is kg/E_KG_INVALID_TRIPLE. The triple is incomplete.
+	// InvalidTriple is kg/E_KG_INVALID_TRIPLE. The triple has a part that cannot be stored.
 	InvalidTriple candor.Code = 2401
 )

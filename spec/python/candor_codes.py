@@ -495,7 +495,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "E_KG_INVALID_TRIPLE", "kg", 2401, 2401, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The triple is incomplete.",
+        "The triple has a part that cannot be stored.",
         "Give subject, predicate and object as non-empty texts and send a new call.",
     ),
     Code(

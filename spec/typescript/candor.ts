@@ -199,7 +199,7 @@ export const codes = [
   {
     symbol: "E_KG_INVALID_TRIPLE", domain: "kg", number: 2401, rpc: 2401, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The triple is incomplete.",
+    message: "The triple has a part that cannot be stored.",
     action: "Give subject, predicate and object as non-empty texts and send a new call.",
   },
   {

@@ -11,11 +11,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/line"
+	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/truncate"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -48,6 +51,7 @@ func Open(o Options) (h *Harness, err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}()
+	o.Environment.Read = h.read
 	var off []line.Disabled
 	for i := range registry {
 		k := &registry[i]
@@ -67,6 +71,17 @@ func Open(o Options) (h *Harness, err error) {
 		Stack: o.Settings.Stack, Development: o.Settings.Development, Disabled: off,
 	})
 	return h, err
+}
+
+// read returns a file of a domain that is on, such as fs/data.csv.
+func (h *Harness) read(name string) ([]byte, error) {
+	prefix, path, _ := strings.Cut(name, "/")
+	for i := range h.domains {
+		if d := &h.domains[i]; d.Read != nil && lookup(d.Name).prefix == prefix {
+			return d.Read(path)
+		}
+	}
+	return nil, domain.Fail(common.InvalidParams, fmt.Sprintf("files: %q does not begin with fs/ or mb/, or this domain is off", truncate.Text(name, 100)), nil)
 }
 
 // hint returns how to enable the domain.

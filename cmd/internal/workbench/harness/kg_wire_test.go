@@ -33,18 +33,30 @@ func TestGraphAddsQueriesAndDeletes(t *testing.T) {
 	}
 	h.call("kg/add", triple("Ada", "wrote", "Note G")).result() // it exists, so nothing is added
 	page := string(h.call("kg/query", `{"subject":"Ada","limit":1}`).result().Raw())
-	if page != `{"triples":[{"subject":"Ada","predicate":"wrote","object":"Note G"}],"truncated":true,"nextCursor":"1"}` {
+	if page != `{"triples":[{"subject":"Ada","predicate":"wrote","object":"Note G"}],"truncated":true,"nextCursor":"after:1"}` {
 		t.Errorf("first page: %s", page)
 	}
-	page = string(h.call("kg/query", `{"subject":"Ada","limit":1,"cursor":"1"}`).result().Raw())
+	page = string(h.call("kg/query", `{"subject":"Ada","limit":1,"cursor":"after:1"}`).result().Raw())
 	if !strings.Contains(page, "Bäbbage") || !strings.Contains(page, `"truncated":false`) {
 		t.Errorf("second page: %s", page)
 	}
 	h.call("kg/delete", triple("Ada", "knew", "Bäbbage")).result()
 	h.call("kg/add", triple("one", "more", "fits")).result()
+	for params, want := range map[string]string{`{"q":"NOTE"}`: "Note G", `{"q":"%"}`: `"triples":[]`, `{"q":"FITS"}`: `"more"`} {
+		if got := string(h.call("kg/search", params).result().Raw()); !strings.Contains(got, want) {
+			t.Errorf("search %s: %s", params, got)
+		}
+	}
 	stats := string(h.call("kg/stats", `{}`).result().Raw())
 	if stats != `{"triples":3,"limit":3,"subjects":3,"predicates":2,"objects":2}` {
 		t.Errorf("stats: %s", stats)
+	}
+	if got := string(h.call("kg/delete_entity", `{"entity":"Note G"}`).result().Raw()); got != `{"deleted":2,"total":1}` {
+		t.Errorf("delete_entity: %s", got)
+	}
+	many := `{"triples":[` + triple("one", "more", "fits") + `,` + triple("x", "y", "z") + `]}`
+	if got := string(h.call("kg/add_many", many).result().Raw()); got != `{"added":1,"total":2}` {
+		t.Errorf("add_many: %s", got)
 	}
 	h.send(`{"jsonrpc":"2.0","id":"none","method":"kg/query"}`)
 	if got := string(h.line()); !strings.Contains(got, `"triples":[`) {
@@ -56,18 +68,19 @@ func TestGraphRefusesInvalidTriples(t *testing.T) {
 	t.Parallel()
 	h := startGraph(t, "", 10)
 	for _, params := range []string{
-		`{}`, `{"subject":"a","predicate":"b"}`, `{"subject":"a","predicate":"b","object":7}`, `{"subject":"a","predicate":"b","object":null}`,
-		`{"subject":" ","predicate":"b","object":"c"}`, `{"subject":"a","predicate":"","object":"c"}`, `{"subject":["a"],"predicate":"b","object":"c"}`,
+		`{"subject":" ","predicate":"b","object":"c"}`, `{"subject":"a","predicate":"","object":"c"}`,
 		`{"subject":"a\u0000","predicate":"b","object":"c"}`,
 	} {
 		h.call("kg/add", params).fails(2401, "kg/E_KG_INVALID_TRIPLE")
 		h.call("kg/delete", params).fails(2401, "kg/E_KG_INVALID_TRIPLE")
 	}
-	if got := h.call("kg/add", `{"predicate":7}`).details(); got != `"subject: missing; predicate: not a text; object: missing"` {
+	h.call("kg/add", `{"subject":"a","predicate":"b","object":7}`).fails(1000, "common/E_INVALID_PARAMS")
+	h.call("kg/add_many", `{"triples":[`+triple("a", "b", "c")+`,`+triple("a", " ", "c")+`]}`).fails(2401, "kg/E_KG_INVALID_TRIPLE")
+	if got := h.call("kg/add", triple(" ", "b", "")).details(); got != `"subject: empty; object: empty"` {
 		t.Errorf("details: %s", got)
 	}
 	h.call("kg/add", triple("a", "b", strings.Repeat("x", 4097))).fails(1005, "common/E_INPUT_TOO_LARGE")
-	h.call("kg/query", `{"cursor":"!"}`).fails(1000, "common/E_INVALID_PARAMS")
+	h.call("kg/query", `{"cursor":"junk"}`).fails(1000, "common/E_INVALID_PARAMS")
 	h.call("kg/query", `{"subject":7}`).fails(1000, "common/E_INVALID_PARAMS")
 	quoted := triple("'; DROP TABLE triple; --", "%", "\\")
 	h.call("kg/add", quoted).result()
@@ -118,6 +131,6 @@ func TestEveryCodeOfTheKGIsEmitted(t *testing.T) {
 	h.call("kg/add", triple("a", "b", "c")).result()
 	emits.Check(t, "kg/E_KG_FULL\nkg/E_KG_INVALID_TRIPLE", map[string]func(*testing.T) string{
 		"kg/E_KG_FULL":           func(*testing.T) string { return h.call("kg/add", triple("d", "e", "f")).code() },
-		"kg/E_KG_INVALID_TRIPLE": func(*testing.T) string { return h.call("kg/add", `{"subject":"a"}`).code() },
+		"kg/E_KG_INVALID_TRIPLE": func(*testing.T) string { return h.call("kg/add", triple("a", "", "c")).code() },
 	})
 }

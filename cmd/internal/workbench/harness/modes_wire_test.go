@@ -33,10 +33,17 @@ var modeCases = []methodCase{
 	{"mb/search", `{"q":"candor"}`, ""},
 	{"mb/search", `{"q":"` + strings.Repeat("long ", 50) + `"}`, "common/E_INPUT_TOO_LARGE"},
 
+	{"mb/write", `{"file":"new.md","content":"x"}`, "filesystem/E_FS_DENIED"},
+	{"mb/edit", `{"file":"note.md","edits":[{"old":"a","new":"b"}]}`, "filesystem/E_FS_DENIED"},
+	{"mb/move", `{"from":"note.md","to":"new.md"}`, "filesystem/E_FS_DENIED"},
+
 	{"kg/add", `{"subject":"a","predicate":"knows","object":"b"}`, ""},
 	{"kg/add", `{"subject":"b","predicate":"knows","object":"c"}`, "kg/E_KG_FULL"},
 	{"kg/add", `{"subject":"","predicate":"knows","object":"c"}`, "kg/E_KG_INVALID_TRIPLE"},
 	{"kg/query", `{"subject":"a"}`, ""},
+	{"kg/search", `{"q":"KNOW"}`, ""},
+	{"kg/add_many", `{"triples":[{"subject":"b","predicate":"knows","object":"c"}]}`, "kg/E_KG_FULL"},
+	{"kg/delete_entity", `{"entity":"nobody"}`, ""},
 	{"kg/stats", `{}`, ""},
 	{"kg/delete", `{"subject":"a","predicate":"knows","object":"b"}`, ""},
 
@@ -47,6 +54,10 @@ var modeCases = []methodCase{
 	{"fs/write", `{"path":"out/a.txt","content":"new"}`, ""},
 	{"fs/write", `{"path":"note.txt","content":"new"}`, "filesystem/E_FS_DENIED"},
 	{"fs/mkdir", `{"path":"out/folder"}`, ""},
+	{"fs/search", `{"q":"NEW"}`, ""},
+	{"fs/edit", `{"path":"out/a.txt","edits":[{"old":"new","new":"newer"}]}`, ""},
+	{"fs/move", `{"from":"out/a.txt","to":"out/b.txt"}`, ""},
+	{"fs/move", `{"from":"out/b.txt","to":"out/a.txt"}`, ""},
 	{"fs/delete", `{"path":"out/a.txt"}`, ""},
 	{"fs/delete", `{"path":"out/a.txt"}`, "filesystem/E_FS_NOT_FOUND"},
 

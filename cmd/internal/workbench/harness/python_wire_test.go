@@ -109,3 +109,24 @@ func running(mark string) (n int) {
 	}
 	return n
 }
+
+// TestPythonReadsFilesOfOtherDomains gives a run a text, a note and binary data.
+func TestPythonReadsFilesOfOtherDomains(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, content := range map[string]string{"data.csv": "a;1\nb;41\n", "raw.bin": "\xff\x00"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := start(t, setup{env: []string{"MCP_DOMAINS=python,filesystem,memory-bank", "MCP_FS_ROOT=" + root, "MCP_PYTHON_CONFINE=auto"}})
+	h.ask("mb/write", `{"file":"note.md","content":"häß"}`).result()
+	out := h.ask("py/run", `{"files":["fs/data.csv","mb/note.md","fs/raw.bin"],"code":"rows=[r.split(';') for r in files['fs/data.csv'].split()]\n`+
+		`print(sum(int(r[1]) for r in rows), files['mb/note.md'], files['fs/raw.bin'])"}`).result()
+	if text, _ := out.Path("stdout").Str(); text != "42 häß b'\\xff\\x00'\n" {
+		t.Errorf("%s", out.Raw())
+	}
+	h.ask("py/run", `{"files":["fs/../x"],"code":"1"}`).fails(2500, "filesystem/E_FS_PATH_ESCAPE")
+	h.ask("py/run", `{"files":["fs/none"],"code":"1"}`).fails(2502, "filesystem/E_FS_NOT_FOUND")
+	h.ask("py/run", `{"files":["kg/none"],"code":"1"}`).fails(1000, "common/E_INVALID_PARAMS")
+}

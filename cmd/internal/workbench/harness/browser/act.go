@@ -10,7 +10,6 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/codes/common"
@@ -73,7 +72,7 @@ func (d *driver) click(ctx context.Context, in targetInput) (pageResult, error) 
 		if err != nil {
 			return pageResult{}, err
 		}
-		return d.act(ctx, s, chromedp.MouseClickXY(p.X, p.Y))
+		return d.act(ctx, s, func(ctx context.Context) error { return chromedp.Do(ctx, chromedp.MouseClickXY(p.X, p.Y)) })
 	})
 }
 
@@ -91,13 +90,13 @@ func steady(ctx context.Context, s *session, selector string) (pointed, error) {
 }
 
 // act runs an action and waits for the navigation that it may start. An action whose only effect is refused fails.
-func (d *driver) act(ctx context.Context, s *session, action chromedp.Action[chromedp.Void]) (pageResult, error) {
+func (d *driver) act(ctx context.Context, s *session, action func(context.Context) error) (pageResult, error) {
 	ctx, cancel := context.WithCancel(ctx) // ends the subscription
 	defer cancel()
 	main := mainFrame(ctx)
 	started := until(chromedp.Events(ctx, page.FrameStartedLoading), func(e page.EventFrameStartedLoading) bool { return e.FrameID == main })
 	s.refused.Store(nil)
-	if err := chromedp.Do(ctx, action); err != nil {
+	if err := action(ctx); err != nil {
 		return pageResult{}, err
 	}
 	result, err := afterAction(ctx, s, started)
@@ -191,10 +190,23 @@ func (d *driver) selectOption(ctx context.Context, in optionInput) (pageResult, 
 	})
 }
 
-// keys are the keys that press knows.
-var keys = map[string]string{
-	"Enter": kb.Enter, "Tab": kb.Tab, "Escape": kb.Escape, "Backspace": kb.Backspace, "Delete": kb.Delete,
-	"ArrowUp": kb.ArrowUp, "ArrowDown": kb.ArrowDown, "ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight, "PageDown": kb.PageDown, "PageUp": kb.PageUp,
+// keys are the keys that press knows, with their codes in Windows, by which Chromium finds their effect.
+var keys = []struct {
+	name string
+	code int64
+	text string
+}{
+	{"Enter", 13, "\r"}, {"Tab", 9, ""}, {"Escape", 27, ""}, {"Backspace", 8, ""}, {"Delete", 46, ""}, {"ArrowUp", 38, ""}, {"ArrowDown", 40, ""},
+	{"ArrowLeft", 37, ""}, {"ArrowRight", 39, ""}, {"PageUp", 33, ""}, {"PageDown", 34, ""},
+}
+
+// keyNames returns the names of the keys, quoted for JSON.
+func keyNames() string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = `"` + k.name + `"`
+	}
+	return strings.Join(names, ", ")
 }
 
 // pressInput holds the parameters of press.
@@ -208,8 +220,25 @@ func (d *driver) press(ctx context.Context, in pressInput) (pageResult, error) {
 		if _, err := s.shown(ctx); err != nil {
 			return pageResult{}, err
 		}
-		return d.act(ctx, s, chromedp.KeyEvent(keys[in.Key]))
+		return d.act(ctx, s, func(ctx context.Context) error { return press(ctx, in.Key) })
 	})
+}
+
+// press sends the events of a key going down and up.
+func press(ctx context.Context, name string) error {
+	for _, k := range keys {
+		if k.name != name {
+			continue
+		}
+		event := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: name, Code: name, WindowsVirtualKeyCode: k.code, Text: k.text}
+		if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, event); err != nil {
+			return err
+		}
+		event.Type, event.Text = input.DispatchKeyEventTypeKeyUp, ""
+		_, err := chromedp.Call(ctx, input.DispatchKeyEvent, event)
+		return err
+	}
+	return nil
 }
 
 // waitInput holds the parameters of wait_for.

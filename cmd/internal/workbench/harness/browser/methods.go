@@ -1,10 +1,6 @@
 package browser
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/codes/common"
@@ -70,7 +66,7 @@ func (d *driver) methods() []domain.Method {
 			Required: []string{"session", "selector", "options"}, OpenWorld: true, Idempotent: true, Codes: withSelector, Run: domain.Bind(d.selectOption),
 		}, {
 			Name: k.prefix + "/press", About: "Press a key, for the element that has the focus, and wait for the page that it may open.",
-			Input:    `{` + sessionSchema + `, "key": {"enum": ["` + strings.Join(slices.Sorted(maps.Keys(keys)), `", "`) + `"]}, ` + timeoutSchema + `}`,
+			Input:    `{` + sessionSchema + `, "key": {"enum": [` + keyNames() + `]}, ` + timeoutSchema + `}`,
 			Required: []string{"session", "key"}, OpenWorld: true, Destructive: true, Codes: withSession, Run: domain.Bind(d.press),
 		}, {
 			Name: k.prefix + "/wait_for", About: "Wait until the page shows a text or an element, or until it is gone.",

@@ -25,10 +25,16 @@ type Domain struct {
 
 	// Health reports whether the domain can work right now. It must return quickly, start nothing and change nothing.
 	Health func(ctx context.Context) Health
+	// Read returns the first MaxGiven bytes of a file, and one more if there are more, for a domain that gets it by its path. It is nil for
+	// domains without files.
+	Read func(path string) ([]byte, error)
 	// Close releases the resources of the domain: processes, files, connections. It is called once, after the last call
 	// has returned.
 	Close func() error
 }
+
+// MaxGiven is the size of the files that a domain gives to another one.
+const MaxGiven = 8 << 20
 
 // Method is one method of the line protocol and, under its tool name, one tool of the MCP server.
 type Method struct {

@@ -24,6 +24,9 @@ type Environment struct {
 	// Private lists the directories with the state, the ledger and the keys of this program, which no domain may serve
 	// to clients. The directories of the domains below State are served.
 	Private []string
+	// Read returns a file of another domain that is on, whose name begins with the prefix of its methods, such as fs/data.csv. See
+	// [Domain.Read].
+	Read func(name string) ([]byte, error)
 }
 
 // Variables reads environment variables and keeps the first error.

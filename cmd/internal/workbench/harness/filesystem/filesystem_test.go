@@ -69,8 +69,44 @@ func TestListIsReadInPages(t *testing.T) {
 		}
 	}
 	first, err1 := call("fs/list", `{"limit":2}`)
-	rest, err2 := call("fs/list", `{"limit":2,"cursor":"b"}`)
-	if err1 != nil || err2 != nil || !strings.Contains(first, `"truncated":true,"nextCursor":"b"`) || !strings.Contains(rest, `"name":"c"`) || strings.Contains(rest, `"name":"b"`) {
+	rest, err2 := call("fs/list", `{"limit":2,"cursor":"after:b"}`)
+	if err1 != nil || err2 != nil || !strings.Contains(first, `"truncated":true,"nextCursor":"after:b"`) || !strings.Contains(rest, `"name":"c"`) || strings.Contains(rest, `"name":"b"`) {
 		t.Errorf("%s %v, %s %v", first, err1, rest, err2)
+	}
+}
+
+// TestEditSearchAndMove also follows the advice of every refusal.
+func TestEditSearchAndMove(t *testing.T) {
+	_, call := caller(t, "out/**")
+	for _, c := range []struct{ method, params, want string }{ // want is a part of the result, or of the code, details and suggestion
+		{"fs/write", `{"path":"out","content":"x"}`, "E_FS_DENIED"},
+		{"fs/write", `{"path":"out/a.txt","content":"x"}`, "fs/mkdir"},
+		{"fs/mkdir", `{"path":"out"}`, `"created":true`},
+		{"fs/write", `{"path":"out/a.txt","content":"one\ntwo\ntwo\n"}`, `"created":true`},
+		{"fs/edit", `{"path":"out/a.txt","edits":[{"old":"two","new":"2"}]}`, "occurs 2 times"},
+		{"fs/edit", `{"path":"out/a.txt","edits":[{"old":"three","new":"3"}]}`, "does not occur"},
+		{"fs/edit", `{"path":"out/a.txt","edits":[{"old":"one\ntwo","new":"1"}],"dryRun":true}`, `"changed":false`},
+		{"fs/edit", `{"path":"out/a.txt","edits":[{"old":"one","new":"1"},{"old":"1\ntwo","new":"1\nTwo"}]}`, `"lines":[1,1],"changed":true`},
+		{"fs/read", `{"path":"out/a.txt"}`, `"content":"1\nTwo\ntwo\n"`},
+		{"fs/edit", `{"path":"a.txt","edits":[{"old":"a","new":"b"}]}`, "E_FS_DENIED"},
+		{"fs/search", `{"q":"TWO"}`, `{"file":"out/a.txt","line":3,"text":"two"}`},
+		{"fs/search", `{"glob":"**/*.txt"}`, `"matches":[{"file":"out/a.txt"}]`},
+		{"fs/search", `{"path":"out","glob":"*.md"}`, `"matches":[]`},
+		{"fs/search", `{}`, "E_INVALID_PARAMS"},
+		{"fs/list", `{"cursor":"junk"}`, "cursor"},
+		{"fs/delete", `{"path":"out"}`, "delete its entries first"},
+		{"fs/move", `{"from":"out/a.txt","to":"b.txt"}`, "E_FS_DENIED"},
+		{"fs/move", `{"from":"out/a.txt","to":"out/a.txt"}`, "new name"},
+		{"fs/move", `{"from":"out/a.txt","to":"out/b.txt"}`, `"bytes":10`},
+		{"fs/move", `{"from":"out/a.txt","to":"out/c.txt"}`, "E_FS_NOT_FOUND"},
+		{"fs/list", `{"path":"out"}`, `"entries":[{"name":"b.txt"`},
+	} {
+		got, e := call(c.method, c.params)
+		if e != nil {
+			got = e.Code().Symbol() + " " + e.Details().String() + " " + e.Suggestion()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: want %q: %s", c.method, c.params, c.want, got)
+		}
 	}
 }

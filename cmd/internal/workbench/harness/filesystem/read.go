@@ -13,8 +13,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/texts"
 	"github.com/candor-mcp/candor/codes/common"
 )
 
@@ -150,19 +152,23 @@ func (f *files) list(_ context.Context, in listIn) (listOut, error) {
 	if err != nil {
 		return listOut{}, err
 	}
+	after, err := texts.ParseCursor(in.Cursor)
+	if err != nil {
+		return listOut{}, err
+	}
 	found, err := entries(root, name)
 	if err != nil {
 		return listOut{}, err
 	}
-	at, exact := slices.BinarySearchFunc(found, in.Cursor, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
+	at, exact := slices.BinarySearchFunc(found, after, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
 	if exact {
-		at++ // the cursor is the last name of the previous answer
+		at++ // the cursor has the last name of the previous answer
 	}
 	rest, limit := found[at:], min(cmp.Or(in.Limit, defaultResults), maxResults)
 	out := listOut{Path: name, Entries: []entry{}}
 	if out.Truncated = len(rest) > limit; out.Truncated {
 		rest = rest[:limit]
-		out.NextCursor = rest[limit-1].Name()
+		out.NextCursor = texts.Cursor(rest[limit-1].Name())
 	}
 	for _, e := range rest {
 		if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
@@ -170,6 +176,42 @@ func (f *files) list(_ context.Context, in listIn) (listOut, error) {
 		}
 	}
 	return out, nil
+}
+
+func (f *files) search(ctx context.Context, in texts.Query) (texts.Found, error) {
+	if in.Q == "" && in.Glob == "" {
+		return texts.Found{}, domain.Fail(common.InvalidParams, "give q, glob or both", nil)
+	}
+	root, name, err := f.open(cmp.Or(in.Path, "."))
+	if err != nil {
+		return texts.Found{}, err
+	}
+	if in.Path = name; name == "." {
+		in.Path = ""
+	}
+	out, err := texts.Search(ctx, root, in)
+	if err != nil && !candor.CodeOf(err).Valid() {
+		err = cmp.Or(ctx.Err(), explain(err))
+	}
+	return out, err
+}
+
+// give returns the content of a file for another domain.
+func (f *files) give(path string) ([]byte, error) {
+	root, name, err := f.open(path)
+	if err != nil {
+		return nil, err
+	}
+	file, _, err := root.OpenFile(name)
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	content, err := io.ReadAll(io.LimitReader(file, domain.MaxGiven+1))
+	if err != nil {
+		return nil, explain(err)
+	}
+	return content, nil
 }
 
 // entries returns the entries of a directory, sorted by name.

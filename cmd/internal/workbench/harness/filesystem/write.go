@@ -6,13 +6,16 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/texts"
 	"github.com/candor-mcp/candor/codes/common"
 	filesystemcode "github.com/candor-mcp/candor/codes/filesystem"
 	"github.com/candor-mcp/candor/internal/durable"
@@ -27,7 +30,7 @@ type target struct {
 
 // target resolves the target of a change. It checks first whether the path leaves the root, then the patterns, then
 // existence.
-func (f *files) target(p string) (target, error) {
+func (f *files) target(p string, isFolder bool) (target, error) {
 	root, name, err := f.open(p)
 	if err != nil {
 		return target{}, err
@@ -36,7 +39,10 @@ func (f *files) target(p string) (target, error) {
 	if errors.Is(err, folder.ErrEscape) {
 		return target{}, explain(err)
 	}
-	denied := f.mayWrite(name)
+	denied := f.mayWrite(name, isFolder)
+	if errors.Is(err, fs.ErrNotExist) && denied == nil {
+		denied = domain.Fail(filesystemcode.NotFound, "the folder of this path does not exist", err, candor.WithSuggestion("Create the folder with fs/mkdir, then repeat the call."))
+	}
 	if err != nil {
 		return target{}, cmp.Or(denied, explain(err))
 	}
@@ -57,8 +63,16 @@ func (f *files) target(p string) (target, error) {
 
 func (t target) close() { _ = t.dir.Close() } // only a handle
 
+// named is the name of a file, which the methods of another domain call file.
+type named struct {
+	Path string `json:"path"`
+	File string `json:"file"`
+}
+
+func (n named) name() string { return cmp.Or(n.Path, n.File) }
+
 type writeIn struct {
-	Path     string `json:"path"`
+	named
 	Content  string `json:"content"`
 	Encoding string `json:"encoding"`
 }
@@ -70,7 +84,7 @@ type writeOut struct {
 }
 
 func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
-	t, err := f.target(in.Path)
+	t, err := f.target(in.name(), false)
 	if err != nil {
 		return writeOut{}, err
 	}
@@ -81,6 +95,11 @@ func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
 			return writeOut{}, domain.Fail(common.InvalidParams, "content: not valid base64", err)
 		}
 	}
+	return f.put(t, content)
+}
+
+// put writes the whole content of a target.
+func (f *files) put(t target, content []byte) (writeOut, error) {
 	if len(content) > f.maxBytes {
 		return writeOut{}, domain.Fail(filesystemcode.WriteTooLarge,
 			fmt.Sprintf("the content has %d bytes, the limit is %d", len(content), f.maxBytes), nil)
@@ -90,6 +109,99 @@ func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
 		return writeOut{}, explain(err)
 	}
 	return writeOut{Path: t.path, Bytes: len(content), Created: created}, nil
+}
+
+type editIn struct {
+	named
+	Edits  []texts.Edit `json:"edits"`
+	DryRun bool         `json:"dryRun"`
+}
+
+type editOut struct {
+	Path    string `json:"path"`
+	Bytes   int    `json:"bytes"`
+	Lines   []int  `json:"lines"` // of each edit, from 1
+	Changed bool   `json:"changed"`
+}
+
+func (f *files) edit(_ context.Context, in editIn) (editOut, error) {
+	t, err := f.target(in.name(), false)
+	if err != nil {
+		return editOut{}, err
+	}
+	defer t.close()
+	root, _, err := f.open(in.name())
+	if err != nil {
+		return editOut{}, err
+	}
+	old, _, err := texts.Read(root, t.path)
+	if err != nil {
+		return editOut{}, explain(err)
+	}
+	text, lines, err := texts.Apply(string(old), in.Edits)
+	if err != nil || in.DryRun {
+		return editOut{Path: t.path, Bytes: len(text), Lines: lines}, err
+	}
+	out, err := f.put(t, []byte(text))
+	return editOut{Path: t.path, Bytes: out.Bytes, Lines: lines, Changed: true}, err
+}
+
+type moveIn struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+type moveOut struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Bytes int    `json:"bytes"`
+}
+
+// move writes the content under the new name and then removes the old one, because a rename could be led past the patterns by a link that
+// is exchanged meanwhile.
+func (f *files) move(_ context.Context, in moveIn) (moveOut, error) {
+	from, err := f.target(in.From, false)
+	if err != nil {
+		return moveOut{}, err
+	}
+	defer from.close()
+	to, err := f.target(in.To, false)
+	if err != nil {
+		return moveOut{}, err
+	}
+	defer to.close()
+	if _, err := to.dir.Lstat(to.base); err == nil {
+		return moveOut{}, domain.Fail(filesystemcode.Denied, "there is a file or folder with the new name", nil,
+			candor.WithSuggestion("Choose another name, or delete what is there first."))
+	}
+	content, info, err := from.content(f.maxBytes)
+	if err != nil {
+		return moveOut{}, err
+	}
+	if err := durable.WriteFile(to.dir, to.base, content, info.Mode().Perm()); err != nil {
+		return moveOut{}, explain(err)
+	}
+	if err := errors.Join(from.dir.Remove(from.base), durable.SyncDir(from.dir, ".")); err != nil {
+		return moveOut{}, explain(err)
+	}
+	return moveOut{from.path, to.path, len(content)}, nil
+}
+
+// content reads a regular file of at most max bytes.
+func (t target) content(max int) ([]byte, fs.FileInfo, error) {
+	file, info, err := folder.OpenPlain(t.dir, t.base)
+	if err != nil {
+		return nil, nil, explain(err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	content, err := io.ReadAll(io.LimitReader(file, int64(max)+1))
+	if err != nil {
+		return nil, nil, explain(err)
+	}
+	if len(content) > max {
+		return nil, nil, domain.Fail(filesystemcode.WriteTooLarge, fmt.Sprintf("the file has more than %d bytes", max), nil)
+	}
+	return content, info, nil
 }
 
 // replace writes a file, or replaces one and keeps its mode. After a crash either the old or the new file exists, and a
@@ -142,7 +254,7 @@ func (f *files) mkdirOne(name string, last bool) (made bool, err error) {
 	if info, err := root.Lstat(name); err == nil && info.IsDir() && !last {
 		return false, nil
 	}
-	t, err := f.target(name)
+	t, err := f.target(name, true)
 	if err != nil {
 		return false, err
 	}
@@ -151,7 +263,7 @@ func (f *files) mkdirOne(name string, last bool) (made bool, err error) {
 	case err == nil && info.IsDir():
 		return false, nil
 	case err == nil:
-		return false, domain.Fail(filesystemcode.Denied, "there is a file at this path", nil)
+		return false, domain.Fail(filesystemcode.Denied, "there is a file at this path", nil, candor.WithSuggestion("Choose another name for the folder."))
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, explain(err)
 	}
@@ -170,7 +282,7 @@ type removeOut struct {
 }
 
 func (f *files) remove(_ context.Context, in pathIn) (removeOut, error) {
-	t, err := f.target(in.Path)
+	t, err := f.target(in.Path, true)
 	if err != nil {
 		return removeOut{}, err
 	}

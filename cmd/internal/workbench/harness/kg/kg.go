@@ -41,6 +41,7 @@ type graph struct {
 
 	mu     sync.Mutex
 	db     *sql.DB // nil until it is first needed
+	opened fs.FileInfo
 	closed bool
 }
 
@@ -64,19 +65,33 @@ func Open(env domain.Environment) (domain.Domain, error) {
 }
 
 func (g *graph) methods() []domain.Method {
-	// The parts of a triple have no type here: a part that is not a string gets E_KG_INVALID_TRIPLE, which a schema
-	// cannot express.
-	const triple = `{"subject":{"description":"text, such as Ada Lovelace"},"predicate":{"description":"text, such as wrote"},` +
-		`"object":{"description":"text, such as Note G"}}`
-	query := fmt.Sprintf(`{"subject":{"type":"string"},"predicate":{"type":"string"},"object":{"type":"string"},`+
-		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most triples, %d by default"},`+
-		`"cursor":{"type":"string","maxLength":20,"description":"nextCursor of the previous answer"}}`, maxResults, defaultResults)
+	const triple = `{"subject":{"type":"string","description":"such as Ada Lovelace"},"predicate":{"type":"string","description":"such as wrote"},` +
+		`"object":{"type":"string","description":"such as Note G"}}`
+	parts := []string{"subject", "predicate", "object"}
+	page := fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most triples, %d by default"},`+
+		`"cursor":{"type":"string","maxLength":30,"description":"nextCursor of the previous answer"}`, maxResults, defaultResults)
+	query := `{"subject":{"type":"string"},"predicate":{"type":"string"},"object":{"type":"string"},` + page + `}`
 	failing := []candor.Code{common.Timeout, candor.CodeUnavailable, candor.CodeDataCorrupt, candor.CodeDiskFull} // the first call creates the database
 	changing := append(failing, kgcode.InvalidTriple, common.InputTooLarge)
 	return []domain.Method{
 		{
 			Name: "kg/add", About: "Add a triple of three texts. Adding one that is there changes nothing.",
-			Input: triple, Codes: append(changing, kgcode.Full), Idempotent: true, Run: domain.Bind(g.add),
+			Input: triple, Required: parts, Codes: append(changing, kgcode.Full), Idempotent: true, Run: domain.Bind(g.add),
+		},
+		{
+			Name: "kg/add_many", About: "Add up to 500 triples, all or none. Those that are there are left as they are.",
+			Input:    `{"triples":{"type":"array","minItems":1,"maxItems":500,"items":{"type":"object","required":["subject","predicate","object"],"additionalProperties":false,"properties":` + triple + `}}}`,
+			Required: []string{"triples"}, Codes: append(changing, kgcode.Full), Idempotent: true, Run: domain.Bind(g.addMany),
+		},
+		{
+			Name: "kg/search", About: "List triples that have a text in one of their parts, ignoring the case of ASCII letters.",
+			Input:    fmt.Sprintf(`{"q":{"type":"string","minLength":1,"maxLength":200,"description":"text to find"},%s}`, page),
+			Required: []string{"q"}, Codes: failing, ReadOnly: true, Idempotent: true, Run: domain.Bind(g.query),
+		},
+		{
+			Name: "kg/delete_entity", About: "Delete all triples that have a text as their subject or object.",
+			Input:    `{"entity":{"type":"string","minLength":1,"description":"the whole subject or object"}}`,
+			Required: []string{"entity"}, Codes: failing, Idempotent: true, Destructive: true, Run: domain.Bind(g.deleteEntity),
 		},
 		{
 			Name: "kg/query", About: "List triples in the order in which they were added, all or those with the given parts.",
@@ -84,7 +99,7 @@ func (g *graph) methods() []domain.Method {
 		},
 		{
 			Name: "kg/delete", About: "Delete one triple. Deleting one that is not there changes nothing.",
-			Input: triple, Codes: changing, Idempotent: true, Destructive: true, Run: domain.Bind(g.delete),
+			Input: triple, Required: parts, Codes: changing, Idempotent: true, Destructive: true, Run: domain.Bind(g.delete),
 		},
 		{
 			Name: "kg/stats", About: "Count triples, and different subjects, predicates and objects.",
@@ -116,7 +131,11 @@ func (g *graph) open(ctx context.Context) (*sql.DB, error) {
 	case g.closed:
 		return nil, os.ErrClosed
 	case g.db != nil:
-		return g.db, nil
+		if info, err := os.Stat(g.file); err == nil && os.SameFile(info, g.opened) {
+			return g.db, nil
+		}
+		_ = g.db.Close() // the file was removed or replaced
+		g.db = nil
 	}
 	if err := sqlitedb.Create(g.file); err != nil {
 		return nil, err
@@ -128,6 +147,10 @@ func (g *graph) open(ctx context.Context) (*sql.DB, error) {
 	db.SetMaxOpenConns(8)
 	if err := create(ctx, db); err != nil {
 		_ = db.Close() // the first error is the relevant one
+		return nil, err
+	}
+	if g.opened, err = os.Stat(g.file); err != nil {
+		_ = db.Close()
 		return nil, err
 	}
 	g.db = db

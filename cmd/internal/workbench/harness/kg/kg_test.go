@@ -1,7 +1,6 @@
 package kg
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -19,7 +18,7 @@ func TestQueryOfManyTriples(t *testing.T) {
 		INSERT INTO triple (subject, predicate, object) SELECT 's' || i, 'p' || (i % 10), 'o' FROM n`); err != nil {
 		t.Fatal(err)
 	}
-	full := rawTriple{Subject: json.RawMessage(`"new"`), Predicate: json.RawMessage(`"p"`), Object: json.RawMessage(`"o"`)}
+	full := Triple{"new", "p", "o"}
 	if _, err := g.add(t.Context(), full); err == nil {
 		t.Error("the graph is full")
 	}

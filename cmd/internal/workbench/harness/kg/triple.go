@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/codes/common"
 	kgcode "github.com/candor-mcp/candor/codes/kg"
@@ -22,48 +22,33 @@ type Triple struct {
 	Object    string `json:"object"`
 }
 
-// rawTriple is a triple as sent by a client. Any part may be missing or have the wrong type.
-type rawTriple struct {
-	Subject   json.RawMessage `json:"subject"`
-	Predicate json.RawMessage `json:"predicate"`
-	Object    json.RawMessage `json:"object"`
-}
-
-// triple returns the triple, or an error that names every invalid part.
-func (r rawTriple) triple() (t Triple, err error) {
+// check returns an error that names every invalid part.
+func (t Triple) check() error {
 	var invalid, long []string
-	for _, part := range []struct {
-		name string
-		raw  json.RawMessage
-		to   *string
-	}{{"subject", r.Subject, &t.Subject}, {"predicate", r.Predicate, &t.Predicate}, {"object", r.Object, &t.Object}} {
-		if problem := readPart(part.raw, part.to); problem != "" {
+	for _, part := range []struct{ name, text string }{{"subject", t.Subject}, {"predicate", t.Predicate}, {"object", t.Object}} {
+		if problem := problemOf(part.text); problem != "" {
 			invalid = append(invalid, part.name+": "+problem)
-		} else if len(*part.to) > maxPart {
+		} else if len(part.text) > maxPart {
 			long = append(long, fmt.Sprintf("%s: longer than %d bytes", part.name, maxPart))
 		}
 	}
 	switch {
 	case len(invalid) > 0:
-		return Triple{}, domain.Fail(kgcode.InvalidTriple, strings.Join(invalid, "; "), nil)
+		return domain.Fail(kgcode.InvalidTriple, strings.Join(invalid, "; "), nil)
 	case len(long) > 0:
-		return Triple{}, domain.Fail(common.InputTooLarge, strings.Join(long, "; "), nil)
+		return domain.Fail(common.InputTooLarge, strings.Join(long, "; "), nil)
 	}
-	return t, nil
+	return nil
 }
 
-// readPart reads a part of a triple and returns what is wrong with it, "" for a valid part.
-func readPart(raw json.RawMessage, to *string) (problem string) {
+// problemOf returns what is wrong with a part of a triple, "" for a valid part.
+func problemOf(text string) string {
 	switch {
-	case raw == nil:
-		return "missing"
-	case json.Unmarshal(raw, to) != nil || string(raw) == "null":
-		return "not a text"
-	case strings.TrimSpace(*to) == "":
+	case strings.TrimSpace(text) == "":
 		return "empty"
-	case strings.ContainsRune(*to, 0):
+	case strings.ContainsRune(text, 0):
 		return "holds a NUL character"
-	case strings.ContainsRune(*to, utf8.RuneError):
+	case strings.ContainsRune(text, utf8.RuneError):
 		return "holds a character that is not valid Unicode"
 	}
 	return ""
@@ -74,20 +59,47 @@ type addOut struct {
 	Total int  `json:"total"`
 }
 
-func (g *graph) add(ctx context.Context, in rawTriple) (out addOut, err error) {
-	t, err := in.triple()
-	if err != nil {
-		return addOut{}, err
+func (g *graph) add(ctx context.Context, in Triple) (out addOut, err error) {
+	many, err := g.addMany(ctx, manyIn{[]Triple{in}})
+	return addOut{many.Added > 0, many.Total}, err
+}
+
+type manyIn struct {
+	Triples []Triple `json:"triples"`
+}
+
+type manyOut struct {
+	Added int `json:"added"` // those that were not there
+	Total int `json:"total"`
+}
+
+func (g *graph) addMany(ctx context.Context, in manyIn) (out manyOut, err error) {
+	for i, t := range in.Triples {
+		err := t.check()
+		var text string
+		if e := candor.From(err); err != nil && len(in.Triples) > 1 && e.Details().Decode(&text) == nil {
+			err = e.With(candor.WithDetails(fmt.Sprintf("triples[%d]: %s; nothing was added", i, text)))
+		}
+		if err != nil {
+			return manyOut{}, err
+		}
 	}
 	err = g.change(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO triple (subject, predicate, object) VALUES (?, ?, ?)", t.Subject, t.Predicate, t.Object)
-		if err != nil {
+		for _, t := range in.Triples {
+			result, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO triple (subject, predicate, object) VALUES (?, ?, ?)", t.Subject, t.Predicate, t.Object)
+			if err != nil {
+				return err
+			}
+			n, err := result.RowsAffected()
+			if err != nil {
+				return err
+			}
+			out.Added += int(n)
+		}
+		if err := tx.QueryRowContext(ctx, "SELECT triples FROM total").Scan(&out.Total); err != nil {
 			return err
 		}
-		if out.Added, out.Total, err = counted(ctx, tx, result); err != nil {
-			return err
-		}
-		if out.Added && out.Total > g.limit {
+		if out.Added > 0 && out.Total > g.limit {
 			return domain.Fail(kgcode.Full, fmt.Sprintf("the limit is %d triples; nothing was added", g.limit), nil)
 		}
 		return nil
@@ -100,30 +112,40 @@ type deleteOut struct {
 	Total   int  `json:"total"`
 }
 
-func (g *graph) delete(ctx context.Context, in rawTriple) (out deleteOut, err error) {
-	t, err := in.triple()
-	if err != nil {
+func (g *graph) delete(ctx context.Context, t Triple) (deleteOut, error) {
+	if err := t.check(); err != nil {
 		return deleteOut{}, err
 	}
+	removed, err := g.remove(ctx, "subject = ? AND predicate = ? AND object = ?", t.Subject, t.Predicate, t.Object)
+	return deleteOut{removed.Deleted > 0, removed.Total}, err
+}
+
+type entityIn struct {
+	Entity string `json:"entity"`
+}
+
+type entityOut struct {
+	Deleted int64 `json:"deleted"`
+	Total   int   `json:"total"`
+}
+
+func (g *graph) deleteEntity(ctx context.Context, in entityIn) (entityOut, error) {
+	return g.remove(ctx, "subject = ?1 OR object = ?1", in.Entity)
+}
+
+// remove deletes the triples for which a condition holds.
+func (g *graph) remove(ctx context.Context, condition string, args ...any) (out entityOut, err error) {
 	err = g.change(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, "DELETE FROM triple WHERE subject = ? AND predicate = ? AND object = ?", t.Subject, t.Predicate, t.Object)
+		result, err := tx.ExecContext(ctx, "DELETE FROM triple WHERE "+condition, args...)
 		if err != nil {
 			return err
 		}
-		out.Deleted, out.Total, err = counted(ctx, tx, result)
-		return err
+		if out.Deleted, err = result.RowsAffected(); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, "SELECT triples FROM total").Scan(&out.Total)
 	})
 	return out, err
-}
-
-// counted returns whether a statement changed a triple, and the number of triples now.
-func counted(ctx context.Context, tx *sql.Tx, result sql.Result) (changed bool, total int, err error) {
-	rows, err := result.RowsAffected()
-	if err != nil {
-		return false, 0, err
-	}
-	err = tx.QueryRowContext(ctx, "SELECT triples FROM total").Scan(&total)
-	return rows > 0, total, err
 }
 
 // change runs a function in a transaction. The changes are durable when change returns nil; otherwise there are none.
@@ -144,10 +166,14 @@ func (g *graph) change(ctx context.Context, run func(*sql.Tx) error) (err error)
 	return tx.Commit()
 }
 
+// cursorMark begins every cursor, so that another text is refused.
+const cursorMark = "after:"
+
 type queryIn struct {
 	Subject   *string `json:"subject"`
 	Predicate *string `json:"predicate"`
 	Object    *string `json:"object"`
+	Q         string  `json:"q"` // a part of any of them
 	Limit     int     `json:"limit"`
 	Cursor    string  `json:"cursor"`
 }
@@ -161,7 +187,8 @@ type queryOut struct {
 func (g *graph) query(ctx context.Context, in queryIn) (out queryOut, err error) {
 	limit, after := cmp.Or(in.Limit, defaultResults), int64(0)
 	if in.Cursor != "" {
-		if after, err = strconv.ParseInt(in.Cursor, 36, 64); err != nil || after < 0 {
+		number, ok := strings.CutPrefix(in.Cursor, cursorMark)
+		if after, err = strconv.ParseInt(number, 10, 64); err != nil || after < 0 || !ok {
 			return queryOut{}, domain.Fail(common.InvalidParams, "cursor: not one that this method has returned", err)
 		}
 	}
@@ -190,6 +217,11 @@ func (in *queryIn) statement(after int64, limit int) (string, []any) {
 			where, args = append(where, part.column+" = ?"), append(args, *part.value)
 		}
 	}
+	if in.Q != "" {
+		const like = ` LIKE '%' || ? || '%' ESCAPE '\'`
+		q := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(in.Q)
+		where, args = append(where, "(subject"+like+" OR predicate"+like+" OR object"+like+")"), append(args, q, q, q)
+	}
 	return "SELECT id, subject, predicate, object FROM triple WHERE " + strings.Join(where, " AND ") + " ORDER BY id LIMIT ?", append(args, limit+1)
 }
 
@@ -203,7 +235,7 @@ func collect(rows *sql.Rows, limit int) (queryOut, error) {
 		}
 		bytes += len(t.Subject) + len(t.Predicate) + len(t.Object)
 		if len(out.Triples) == limit || bytes > maxBytes {
-			out.Truncated, out.NextCursor = true, strconv.FormatInt(last, 36)
+			out.Truncated, out.NextCursor = true, cursorMark+strconv.FormatInt(last, 10)
 			break
 		}
 		out.Triples, last = append(out.Triples, t), id

@@ -60,6 +60,15 @@ func (s *Server) call(ctx context.Context, m *method, params []byte, refused *ca
 }
 
 func (s *Server) outcome(ctx context.Context, m *method, params []byte) (json.RawMessage, *candor.Error) {
+	if m.exempt { // it never waits
+		done := make(chan outcome, 1)
+		s.run(ctx, m, params, done)
+		o := <-done
+		if o.err != nil {
+			return nil, s.failure(ctx, o)
+		}
+		return o.result, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
 	done := make(chan outcome, 1)
@@ -85,6 +94,14 @@ func (s *Server) outcome(ctx context.Context, m *method, params []byte) (json.Ra
 	return o.result, nil
 }
 
+// refuse returns why a method is not run, nil if it is.
+func (s *Server) refuse(m *method, params []byte) *candor.Error {
+	if e := s.limit(m); e != nil {
+		return e
+	}
+	return checkParams(m, params)
+}
+
 // limit returns the error of a call that comes too early, nil if it may run.
 func (s *Server) limit(m *method) *candor.Error {
 	if e := s.checkRate(m); e != nil {
@@ -106,15 +123,15 @@ func checkParams(m *method, params []byte) *candor.Error {
 	if report.OK() {
 		return nil
 	}
-	details := map[string]any{}
+	details, beside := map[string]any{"value": terseIssues(report.Issues), "issues": report.Issues}, []string{"issues"} // in the form of Terse
 	if !report.Template.IsZero() {
-		details["correctTemplate"] = report.Template
+		details["correctTemplate"], beside = report.Template, append(beside, "correctTemplate")
 	}
 	if report.More > 0 {
-		details["moreIssues"] = report.More
+		details["moreIssues"], beside = report.More, append(beside, "moreIssues")
 	}
-	return candor.New(common.InvalidParams, "", byServer,
-		candor.WithDetails(details), candor.WithIssues(report.Issues...))
+	details["beside"] = beside
+	return candor.New(common.InvalidParams, "", byServer, candor.WithDetails(details))
 }
 
 // Refuse counts a failed call whose parameters the transport has found invalid. It returns the error that takes

@@ -20,6 +20,7 @@ type request struct {
 	silent bool // the protocol forbids an answer
 	trace  trace
 
+	refused *candor.Error // why the method is not run
 	// err is set if there is nothing to run.
 	err     *candor.Error
 	verdict contract.Verdict

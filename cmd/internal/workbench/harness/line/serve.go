@@ -92,18 +92,36 @@ func (c *conn) serve(line framing.Line) bool {
 	return c.start(c.inspect(&m), c.write)
 }
 
-// start answers a request on a new goroutine when another call may run. It reports false if no more calls may start.
+// start answers a request when another call may run: on a new goroutine, unless that takes longer than the answer. It reports false if no
+// more calls may start.
 func (c *conn) start(next request, done func([]byte)) bool {
 	select {
 	case c.slots <- struct{}{}:
 	case <-c.starting.Done():
 		return false
 	}
-	go func() {
+	c.observe(&next)
+	if next.err == nil {
+		next.refused = c.s.refuse(next.method, next.params)
+	}
+	answer := func() {
 		done(c.answer(next))
 		<-c.slots
-	}()
+	}
+	if c.quick(&next) {
+		answer()
+	} else {
+		go answer()
+	}
 	return true
+}
+
+// quick reports whether a request is answered without waiting for anything: a method of sys, or a failure that is not recorded.
+func (c *conn) quick(r *request) bool {
+	if r.err != nil || r.refused != nil {
+		return c.s.o.Recorder == nil
+	}
+	return r.method.exempt
 }
 
 // write writes a response, unless it is empty.
@@ -115,15 +133,10 @@ func (c *conn) write(response []byte) {
 
 // answer serves a request and returns the response, nil for a notification.
 func (c *conn) answer(next request) []byte {
-	c.observe(&next)
 	if next.err != nil {
 		return c.fail(&next, next.verdict, next.err)
 	}
-	refused := c.s.limit(next.method)
-	if refused == nil {
-		refused = checkParams(next.method, next.params)
-	}
-	result, e := c.s.call(c.ctx, next.method, next.params, refused)
+	result, e := c.s.call(c.ctx, next.method, next.params, next.refused)
 	if e != nil {
 		return c.fail(&next, contract.VerdictProtocol, e)
 	}

@@ -15,11 +15,15 @@ const maxTerse = 500
 // Terse returns the error as the rpc dialect of the harness writes it: with details that are always a text, as the taxonomy requires. The
 // members of structured details are beside it in data.
 func Terse(e *candor.Error) *candor.Error {
-	details, err := wire.ParseValue([]byte(e.Details().String()), wire.Limits{})
-	if err != nil || details.Type() != wire.TypeObject {
+	text := e.Details().String()
+	if !strings.HasPrefix(text, "{") || strings.Contains(text, `"beside":[`) {
 		return e
 	}
-	beside := map[string]any{"value": truncate.Text(terse(e.Details(), details), maxTerse)}
+	details, err := wire.ParseValue([]byte(text), wire.Limits{})
+	if err != nil {
+		return e
+	}
+	beside := map[string]any{"value": truncate.Text(terse(details), maxTerse)}
 	var names []string
 	for member, value := range details.Members() {
 		if name, _ := member.Str(); name != "message" {
@@ -31,20 +35,32 @@ func Terse(e *candor.Error) *candor.Error {
 }
 
 // terse returns the text for structured details: the message of each issue, else the message, else all members.
-func terse(d candor.Details, members wire.Value) string {
+func terse(details wire.Value) string {
 	var parts []string
-	for _, issue := range d.Issues() {
-		parts = append(parts, issue.Path+": "+issue.Message)
+	for issue := range details.Path("issues").Elements() {
+		parts = append(parts, plain(issue.Path("path"))+": "+plain(issue.Path("message")))
 	}
-	if message, ok := members.Path("message").Str(); ok && len(parts) == 0 {
+	if message, ok := details.Path("message").Str(); ok && len(parts) == 0 {
 		return message
 	}
-	for member, value := range members.Members() {
-		if name, _ := member.Str(); len(d.Issues()) == 0 {
-			parts = append(parts, name+": "+plain(value))
+	if len(parts) == 0 {
+		for member, value := range details.Members() {
+			parts = append(parts, plain(member)+": "+plain(value))
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// terseIssues is terse for issues.
+func terseIssues(issues []candor.Issue) string {
+	var b strings.Builder
+	for i := range issues {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(issues[i].Path + ": " + issues[i].Message)
+	}
+	return truncate.Text(b.String(), maxTerse)
 }
 
 // plain returns a value as text: a string without quotes, a list separated by commas.

@@ -71,10 +71,10 @@ func TestListReadAndSearch(t *testing.T) {
 	t.Parallel()
 	b := newBank(t)
 	list := b.result("mb/list", `{"limit":2}`)
-	if !strings.Contains(list, `"binary.dat"`) || !strings.Contains(list, `"nextCursor":"huge.txt"`) || strings.Contains(list, "link.md") {
+	if !strings.Contains(list, `"binary.dat"`) || !strings.Contains(list, `"nextCursor":"after:huge.txt"`) || strings.Contains(list, "link.md") {
 		t.Errorf("first page: %s", list)
 	}
-	list = b.result("mb/list", `{"cursor":"huge.txt"}`)
+	list = b.result("mb/list", `{"cursor":"after:huge.txt"}`)
 	if !strings.Contains(list, `"notes/one.md"`) || !strings.Contains(list, `"übung.md"`) || strings.Contains(list, "huge.txt") {
 		t.Errorf("second page: %s", list)
 	}

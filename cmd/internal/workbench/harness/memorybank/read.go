@@ -4,16 +4,64 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/texts"
 	memorybankcode "github.com/candor-mcp/candor/codes/memorybank"
 )
+
+type listIn struct {
+	Cursor string `json:"cursor"`
+	Limit  int    `json:"limit"`
+}
+
+type listOut struct {
+	Files      []texts.Entry `json:"files"`
+	Truncated  bool          `json:"truncated"`
+	NextCursor string        `json:"nextCursor,omitempty"`
+	// Incomplete is set if the bank has more files or deeper directories than one call examines.
+	Incomplete bool `json:"incomplete,omitempty"`
+}
+
+func (b *bank) list(ctx context.Context, in listIn) (listOut, error) {
+	after, err := texts.ParseCursor(in.Cursor)
+	if err != nil {
+		return listOut{}, err
+	}
+	f, err := b.open()
+	if err != nil {
+		return listOut{}, err
+	}
+	all, incomplete, err := texts.Files(ctx, f, "")
+	if err != nil {
+		return listOut{}, explain(err)
+	}
+	at, found := slices.BinarySearchFunc(all, after, func(e texts.Entry, name string) int { return strings.Compare(e.File, name) })
+	if found {
+		at++ // the cursor has the last file of the previous answer
+	}
+	rest, limit := all[at:], texts.LimitOf(in.Limit)
+	out := listOut{Files: rest[:min(limit, len(rest))], Truncated: len(rest) > limit, Incomplete: incomplete}
+	if out.Truncated {
+		out.NextCursor = texts.Cursor(out.Files[limit-1].File)
+	}
+	return out, nil
+}
+
+func (b *bank) search(ctx context.Context, in texts.Query) (texts.Found, error) {
+	f, err := b.open()
+	if err != nil {
+		return texts.Found{}, err
+	}
+	out, err := texts.Search(ctx, f, in)
+	return out, explain(err)
+}
 
 type readIn struct {
 	File string `json:"file"`
@@ -35,39 +83,17 @@ func (b *bank) read(_ context.Context, in readIn) (readOut, error) {
 	if err != nil {
 		return readOut{}, err
 	}
-	content, info, err := readText(f, name)
+	content, info, err := texts.Read(f, name)
 	if err != nil {
 		return readOut{}, explain(err)
 	}
 	return readOut{File: name, Content: string(content), Bytes: len(content), Modified: info.ModTime().UTC()}, nil
 }
 
-var (
-	errTooLarge = errors.New("the file is too large")
-	errNotText  = errors.New("the file is not valid UTF-8")
-)
-
-// readText reads a text file of limited size. It follows no links.
-func readText(f *folder.Folder, name string) ([]byte, fs.FileInfo, error) {
-	file, info, err := f.OpenLiteral(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	if info.Size() > maxFile {
-		return nil, nil, errTooLarge
-	}
-	// The size is checked again while reading, because the file may grow.
-	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(content) > maxFile:
-		return nil, nil, errTooLarge
-	case !utf8.Valid(content):
-		return nil, nil, errNotText
-	}
-	return content, info, nil
+// give returns the content of a file for another domain.
+func (b *bank) give(file string) ([]byte, error) {
+	out, err := b.read(context.Background(), readIn{file})
+	return []byte(out.Content), err
 }
 
 func notFound(cause error) error {
@@ -76,11 +102,14 @@ func notFound(cause error) error {
 
 // explain converts an error of reading to one with a code. Links and escapes are reported as "not found".
 func explain(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || candor.CodeOf(err).Valid() {
+		return err
+	}
 	fail := func(details string) error { return domain.Fail(memorybankcode.Read, details, err) }
 	switch {
-	case errors.Is(err, errTooLarge):
-		return fail(fmt.Sprintf("the file is larger than %d bytes", maxFile))
-	case errors.Is(err, errNotText):
+	case errors.Is(err, texts.ErrTooLarge):
+		return fail(fmt.Sprintf("the file is larger than %d bytes", texts.MaxFile))
+	case errors.Is(err, texts.ErrNotText):
 		return fail("the file is not valid UTF-8")
 	case errors.Is(err, folder.ErrNotRegular):
 		return fail("this is a folder or a special file, not a text")

@@ -37,6 +37,9 @@ type Config struct {
 	// Private lists directories that no run may read.
 	Private []string
 
+	// Read returns a file that a run is given; see [domain.Environment].
+	Read func(name string) ([]byte, error)
+
 	// Guard is the command line that runs [guard.Main]. Without it there are no limits and no confinement, and New fails unless
 	// Confine is ConfineAuto.
 	Guard []string
@@ -77,6 +80,7 @@ func ConfigFromEnv(env domain.Environment) (Config, error) {
 		MaxTimeout: v.Milliseconds("MCP_PYTHON_MAX_TIMEOUT_MS", 1, 600_000),
 		Memory:     int64(v.Number("MCP_PYTHON_MAX_MEMORY", 0, 32<<20, min(64<<30, math.MaxInt))),
 		Private:    env.Private,
+		Read:       env.Read,
 		Guard:      env.Guard,
 	}
 	for _, name := range c.Allow {

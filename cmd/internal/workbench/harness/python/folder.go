@@ -20,16 +20,16 @@ type source struct {
 // folderPrefix is the prefix of the names of the directories of runs.
 const folderPrefix = "candor-python-"
 
-// folder is the private directory of a run: the read-only source, and an empty working directory.
+// folder is the private directory of a run: the read-only source and given files, and an empty working directory.
 type folder struct{ dir *scratch.Dir }
 
-func newFolder(text string) (folder, error) {
+func newFolder(text string, files []byte) (folder, error) {
 	dir, err := scratch.New(os.TempDir(), folderPrefix)
 	if err != nil {
 		return folder{}, err
 	}
 	f := folder{dir}
-	if err := errors.Join(os.WriteFile(f.source(), []byte(text), 0o600), os.Mkdir(f.work(), 0o700)); err != nil {
+	if err := errors.Join(os.WriteFile(f.source(), []byte(text), 0o600), os.WriteFile(f.files(), files, 0o600), os.Mkdir(f.work(), 0o700)); err != nil {
 		f.remove()
 		return folder{}, err
 	}
@@ -37,6 +37,7 @@ func newFolder(text string) (folder, error) {
 }
 
 func (f folder) source() string { return filepath.Join(f.dir.Path, "source.py") }
+func (f folder) files() string  { return filepath.Join(f.dir.Path, "files.json") }
 func (f folder) work() string   { return filepath.Join(f.dir.Path, "work") }
 func (f folder) remove()        { f.dir.Remove() }
 

@@ -33,7 +33,7 @@ func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, n
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	began := time.Now()
-	done, err := r.process(python, f, runProgram, append([]string{f.source(), name}, args...)...).run(timed)
+	done, err := r.process(python, f, runProgram, append([]string{f.source(), name, f.files()}, args...)...).run(timed)
 	if err != nil {
 		return nil, fmt.Errorf("starting Python: %w", err)
 	}

@@ -108,7 +108,7 @@ func (r *runner) process(python *interpreter, f folder, program string, args ...
 	line = append(append(line, "-c", program), args...)
 	o := guard.Options{
 		Self: r.config.Guard, Limits: guard.Limits{Data: r.config.Memory, Maps: r.config.Memory + maxMaps, File: maxFile, Open: maxOpen}, Hold: f.dir.Held(),
-		Confine: &guard.Confinement{Read: append(python.readable(), f.source()), Run: python.executable(), Write: []string{f.work()}, Alone: true},
+		Confine: &guard.Confinement{Read: append(python.readable(), f.source(), f.files()), Run: python.executable(), Write: []string{f.work()}, Alone: true},
 	}
 	return &process{
 		line: line, dir: f.work(), env: []string{"HOME=" + f.work(), "TMPDIR=" + f.work(), "PATH=", "LC_ALL=C.UTF-8"}, guard: o, keep: r.config.Output,

@@ -10,6 +10,7 @@ package python
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"os"
 	"strings"
 	"sync"
@@ -20,6 +21,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/scratch"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	commoncode "github.com/candor-mcp/candor/codes/common"
+	filesystemcode "github.com/candor-mcp/candor/codes/filesystem"
+	memorybankcode "github.com/candor-mcp/candor/codes/memorybank"
 	pythoncode "github.com/candor-mcp/candor/codes/python"
 )
 
@@ -75,15 +78,17 @@ func New(c Config) domain.Domain {
 func (r *runner) methods() []domain.Method {
 	running := []candor.Code{
 		pythoncode.ExecFail, pythoncode.Security, pythoncode.Timeout, pythoncode.InvalidParams,
+		commoncode.InvalidParams, filesystemcode.PathEscape, filesystemcode.Denied, filesystemcode.NotFound, memorybankcode.FileNotFound, memorybankcode.Read,
 		commoncode.NotInstalled, commoncode.Unsupported, commoncode.LimitExceeded, commoncode.InputTooLarge,
 		candor.CodeUnavailable,
 	}
 	harmless := r.confined() // confined code has no lasting effects
-	const common = `"args": {"type": "array", "items": {"type": "string"}, "description": "Arguments, in sys.argv[1:]."},
+	const common = `"files": {"type": "array", "maxItems": 16, "items": {"type": "string"}, "description": "Files of other domains, such as fs/data.csv or mb/notes.md. The code finds their contents in the dictionary files, as str, or bytes if they are not UTF-8."},
+		"args": {"type": "array", "items": {"type": "string"}, "description": "Arguments, in sys.argv[1:]."},
 		"timeoutMs": {"type": "integer", "minimum": 1, "description": "Time limit in milliseconds."}`
 	return []domain.Method{
 		{
-			Name: "py/run", About: "Run Python code and return what it prints. The standard library is available as far as the policy allows; there is no network, and files vanish with the call.",
+			Name: "py/run", About: "Run Python code and return what it prints. The standard library is available as far as the policy allows; there is no network, and files that it writes vanish with the call. print the result; open is not available, files has what it is given.",
 			Input:    `{"code": {"type": "string", "description": "Python 3 source, at most 2000 characters."}, ` + common + `}`,
 			Required: []string{"code"}, Codes: running, ReadOnly: harmless, Idempotent: harmless, Run: domain.Bind(r.run),
 		},
@@ -101,8 +106,14 @@ func (r *runner) methods() []domain.Method {
 }
 
 type runParams struct {
-	Code      string   `json:"code"`
+	Code string `json:"code"`
+	given
+}
+
+// given holds the parameters that all runs share.
+type given struct {
 	Args      []string `json:"args"`
+	Files     []string `json:"files"`
 	TimeoutMs int64    `json:"timeoutMs"`
 }
 
@@ -121,19 +132,23 @@ func (r *runner) run(ctx context.Context, in runParams) (*Result, error) {
 	if strings.TrimSpace(in.Code) == "" {
 		return nil, domain.Fail(pythoncode.InvalidParams, "code is empty", nil)
 	}
-	return r.execute(ctx, source{name: "code", text: in.Code}, in.Args, in.TimeoutMs)
+	return r.execute(ctx, source{name: "code", text: in.Code}, in.given)
 }
 
 // execute checks the parameters that all runs share, applies the policy and runs the source.
-func (r *runner) execute(ctx context.Context, s source, args []string, timeoutMs int64) (*Result, error) {
+func (r *runner) execute(ctx context.Context, s source, in given) (*Result, error) {
 	limit := r.config.Timeout
-	if timeoutMs > 0 {
-		limit = time.Duration(min(timeoutMs, int64(time.Hour/time.Millisecond))) * time.Millisecond
+	if in.TimeoutMs > 0 {
+		limit = time.Duration(min(in.TimeoutMs, int64(time.Hour/time.Millisecond))) * time.Millisecond
 	}
 	if limit > r.config.MaxTimeout {
 		return nil, invalid("timeoutMs is larger than the limit of %d", r.config.MaxTimeout.Milliseconds())
 	}
-	if err := checkArgs(s, args); err != nil {
+	if err := checkArgs(s, in.Args); err != nil {
+		return nil, err
+	}
+	files, err := r.readFiles(in.Files)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.confinable(); err != nil {
@@ -149,7 +164,7 @@ func (r *runner) execute(ctx context.Context, s source, args []string, timeoutMs
 		return nil, err
 	}
 	r.sweep.Do(func() { scratch.Sweep(os.TempDir(), folderPrefix) })
-	f, err := newFolder(s.text)
+	f, err := newFolder(s.text, files)
 	if err != nil {
 		release()
 		return nil, err
@@ -158,7 +173,7 @@ func (r *runner) execute(ctx context.Context, s source, args []string, timeoutMs
 	if err := r.applyPolicy(ctx, python, f); err != nil {
 		return nil, err
 	}
-	return r.runSource(ctx, python, f, s.name, args, limit)
+	return r.runSource(ctx, python, f, s.name, in.Args, limit)
 }
 
 // removalGrace is how long an answer waits for the removal of the directory. Nearly all directories are removed sooner.
@@ -194,6 +209,24 @@ func checkArgs(s source, args []string) error {
 		return tooLarge("args: %d with %d bytes, the limit is %d with %d bytes", len(args), total, maxArgs, maxArgsBytes)
 	}
 	return nil
+}
+
+// readFiles returns the files that a run is given, as JSON in the form of run.py: by name, as text or as base64 in a list.
+func (r *runner) readFiles(names []string) ([]byte, error) {
+	contents, left := map[string]any{}, domain.MaxGiven
+	for _, name := range names {
+		content, err := r.config.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		if left -= len(content); left < 0 {
+			return nil, tooLarge("files: together they have more than %d bytes", domain.MaxGiven)
+		}
+		if contents[name] = string(content); !utf8.Valid(content) {
+			contents[name] = [][]byte{content}
+		}
+	}
+	return json.Marshal(contents)
 }
 
 // admit waits for a slot. Calls beyond the queue are refused at once.

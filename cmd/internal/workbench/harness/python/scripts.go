@@ -20,9 +20,8 @@ const maxScript = 256 << 10 // bytes
 var scriptName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
 
 type scriptParams struct {
-	Name      string   `json:"name"`
-	Args      []string `json:"args"`
-	TimeoutMs int64    `json:"timeoutMs"`
+	Name string `json:"name"`
+	given
 }
 
 // script runs a script of the directory. The policy also applies to scripts, because another domain may be able to
@@ -32,7 +31,7 @@ func (r *runner) script(ctx context.Context, in scriptParams) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.execute(ctx, s, in.Args, in.TimeoutMs)
+	return r.execute(ctx, s, in.given)
 }
 
 func (r *runner) readScript(name string) (source, error) {

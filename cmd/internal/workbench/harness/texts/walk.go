@@ -1,4 +1,5 @@
-package memorybank
+// Package texts reads, searches and edits the text files below a folder, for the domains of the harness that have files.
+package texts
 
 import (
 	"cmp"
@@ -12,64 +13,51 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/folder"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
-type listIn struct {
-	Cursor string `json:"cursor"`
-	Limit  int    `json:"limit"`
-}
+// Limits of one call.
+const (
+	MaxFile        = 1 << 20 // bytes of a file that is read or searched
+	maxFiles       = 20_000  // entries that one call examines
+	maxDepth       = 32
+	defaultResults = 100
+)
 
-type listOut struct {
-	Files      []entry `json:"files"`
-	Truncated  bool    `json:"truncated"`
-	NextCursor string  `json:"nextCursor,omitempty"`
-	// Incomplete is set if the bank has more files or deeper directories than one call examines.
-	Incomplete bool `json:"incomplete,omitempty"`
-}
-
-type entry struct {
+// Entry is a file.
+type Entry struct {
 	File     string    `json:"file"`
 	Bytes    int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
 }
 
-const defaultResults = 100
+// LimitOf returns the number of results that a call asks for.
+func LimitOf(limit int) int { return min(cmp.Or(limit, defaultResults), MaxResults) }
 
-func (b *bank) list(ctx context.Context, in listIn) (listOut, error) {
-	all, incomplete, err := b.files(ctx)
-	if err != nil {
-		return listOut{}, err
+// cursorMark begins every cursor, so that another text is refused and not taken for the end of a list.
+const cursorMark = "after:"
+
+// Cursor returns the cursor for the results after a name.
+func Cursor(name string) string { return cursorMark + name }
+
+// ParseCursor returns the name in a cursor, "" for none.
+func ParseCursor(cursor string) (string, error) {
+	name, ok := strings.CutPrefix(cursor, cursorMark)
+	if cursor != "" && !ok {
+		return "", domain.Fail(common.InvalidParams, "cursor: not one that this method has returned", nil)
 	}
-	at, found := slices.BinarySearchFunc(all, in.Cursor, func(e entry, name string) int { return strings.Compare(e.File, name) })
-	if found {
-		at++ // the cursor is the last file of the previous answer
-	}
-	rest, limit := all[at:], limitOf(in.Limit)
-	out := listOut{Files: rest[:min(limit, len(rest))], Truncated: len(rest) > limit, Incomplete: incomplete}
-	if out.Truncated {
-		out.NextCursor = out.Files[limit-1].File
-	}
-	return out, nil
+	return name, nil
 }
 
-// limitOf returns the number of results that a call asks for.
-func limitOf(limit int) int { return min(cmp.Or(limit, defaultResults), maxResults) }
-
-// files returns the regular files of the bank, sorted by name. It omits hidden files and directories, and symbolic
+// Files returns the regular files below a folder, "" for the root, sorted by name. It omits hidden files and directories, and symbolic
 // links. incomplete is true if a limit was reached or a directory could not be read.
-func (b *bank) files(ctx context.Context) (all []entry, incomplete bool, err error) {
-	f, err := b.open()
-	if err != nil {
-		return nil, false, err
+func Files(ctx context.Context, f *folder.Folder, under string) (all []Entry, incomplete bool, err error) {
+	w := walk{folder: f, left: maxFiles, all: []Entry{}}
+	if err := w.add(ctx, cmp.Or(under, "."), 0); err != nil {
+		return nil, false, cmp.Or(ctx.Err(), err)
 	}
-	w := walk{folder: f, left: maxFiles, all: []entry{}}
-	if err := w.add(ctx, ".", 0); err != nil {
-		if ctx.Err() != nil {
-			return nil, false, ctx.Err()
-		}
-		return nil, false, explain(err)
-	}
-	slices.SortFunc(w.all, func(a, b entry) int { return strings.Compare(a.File, b.File) })
+	slices.SortFunc(w.all, func(a, b Entry) int { return strings.Compare(a.File, b.File) })
 	return w.all, w.incomplete, nil
 }
 
@@ -77,7 +65,7 @@ func (b *bank) files(ctx context.Context) (all []entry, incomplete bool, err err
 type walk struct {
 	folder     *folder.Folder
 	left       int // entries that may still be examined
-	all        []entry
+	all        []Entry
 	incomplete bool
 }
 
@@ -111,7 +99,7 @@ func (w *walk) add(ctx context.Context, name string, depth int) error {
 			w.incomplete = w.incomplete || err != nil
 		case e.Type().IsRegular():
 			if info, err := e.Info(); err == nil { // otherwise it was removed meanwhile
-				w.all = append(w.all, entry{File: at, Bytes: info.Size(), Modified: info.ModTime().UTC()})
+				w.all = append(w.all, Entry{File: at, Bytes: info.Size(), Modified: info.ModTime().UTC()})
 			}
 		}
 	}
@@ -129,7 +117,7 @@ func (w *walk) entries(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, errors.New("the folder was replaced")
+		return nil, folder.ErrNotFolder
 	}
 	dir, err := w.folder.OpenDir(name)
 	if err != nil {
