@@ -160,12 +160,7 @@ func TestModelsReadTheReason(t *testing.T) {
 		{"py/run", `{"code":"print('before')\nraise ValueError('x')"}`, "ValueError: x"},
 		{"py/run", `{"code":"print('before')\nraise ValueError('x')"}`, "before"},
 	} {
-		text := ""
-		answer := h.call(c.method, c.params).m
-		for block := range answer.Result().Path("content").Elements() {
-			part, _ := block.Path("text").Str()
-			text += part
-		}
+		text, _ := h.text(c.method, c.params)
 		if !strings.Contains(text, c.want) {
 			t.Errorf("%s %s: %q is missing in %q", c.method, c.params, c.want, text)
 		}

@@ -120,7 +120,7 @@ func (c *Client) Do(ctx context.Context, r Request, result any) (http.Header, er
 	case err != nil:
 		return nil, &Error{Kind: Malformed, Reason: "the answer is incomplete", Err: err}
 	case int64(len(body)) > c.maxBody:
-		return nil, &Error{Kind: Malformed, Reason: fmt.Sprintf("the answer is larger than %d bytes", c.maxBody)}
+		return nil, &Error{Kind: TooLarge, Reason: fmt.Sprintf("the answer is larger than %d bytes", c.maxBody)}
 	}
 	return answer.Header, decode(body, answer.Header, result)
 }

@@ -30,7 +30,7 @@ type Codes struct {
 
 // list returns the codes that every method can return, except E_INVALID_PARAMS, which all methods have.
 func (c *Codes) list() (all []candor.Code) {
-	for _, code := range []candor.Code{c.NoToken, c.Auth, c.Rate, c.NotFound, c.Invalid, c.Network, c.Parse, c.HTTP, common.Timeout} {
+	for _, code := range []candor.Code{c.NoToken, c.Auth, c.Rate, c.NotFound, c.Invalid, c.Network, c.Parse, c.HTTP, common.Timeout, common.LimitExceeded} {
 		if code != 0 && code != common.InvalidParams && !slices.Contains(all, code) {
 			all = append(all, code)
 		}
@@ -53,6 +53,8 @@ func (c Codes) Fail(err error) error {
 		return domain.Fail(common.Timeout, e.Reason, e.Err)
 	case Malformed:
 		return domain.Fail(c.Parse, e.Reason, e.Err)
+	case TooLarge:
+		return domain.Fail(common.LimitExceeded, e.Reason, e.Err, candor.WithSuggestion("Ask for less: a smaller limit, one item instead of a list, or a smaller file."))
 	case Redirected:
 		return domain.Fail(c.HTTP, e.Reason, e.Err, candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(operatorAdvice))
 	default:

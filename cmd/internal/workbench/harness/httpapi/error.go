@@ -28,6 +28,7 @@ const (
 	Malformed                   // a successful answer that cannot be decoded
 	Redirected                  // the service redirected to another host
 	Refused                     // the answer was an error; see Status
+	TooLarge                    // the answer is larger than the client reads
 )
 
 // Error is the error for a failed request. Its text and fields do not contain the token; only Said contains text of the

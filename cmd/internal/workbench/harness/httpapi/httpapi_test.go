@@ -103,12 +103,12 @@ func TestHostileAnswersAreRefused(t *testing.T) {
 		"deep": {httpapi.Malformed, "nested too deeply", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, strings.Repeat("[", 100_000)+strings.Repeat("]", 100_000))
 		}},
-		"large": {httpapi.Malformed, "larger than 1000000 bytes", func(w http.ResponseWriter, _ *http.Request) {
+		"large": {httpapi.TooLarge, "larger than 1000000 bytes", func(w http.ResponseWriter, _ *http.Request) {
 			for range 1000 {
 				_, _ = io.WriteString(w, strings.Repeat(" ", 10_000))
 			}
 		}},
-		"gzip bomb": {httpapi.Malformed, "larger than 1000000 bytes", func(w http.ResponseWriter, _ *http.Request) {
+		"gzip bomb": {httpapi.TooLarge, "larger than 1000000 bytes", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
 			for range 20_000 {

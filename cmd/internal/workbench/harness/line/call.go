@@ -32,7 +32,8 @@ func (s *Server) find(name string) (*method, *candor.Error) {
 	prefix, _, _ := strings.Cut(name, "/")
 	for _, off := range s.o.Disabled {
 		if off.Prefix == prefix {
-			return nil, candor.New(common.Unsupported, "", byServer, candor.WithDetails(off.Hint))
+			return nil, candor.New(common.Unsupported, "", byServer, candor.WithDetails(off.Hint),
+				candor.WithSuggestion("Use one of the methods that the server lists, or ask the operator to switch the domain on."))
 		}
 	}
 	e := candor.New(candor.CodeMethodNotFound, "", byServer)

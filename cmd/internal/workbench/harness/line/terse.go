@@ -34,14 +34,16 @@ func Terse(e *candor.Error) *candor.Error {
 	return e.With(candor.WithDetails(beside))
 }
 
-// terse returns the text for structured details: the message of each issue, else the message, else all members.
+// terse returns the text for structured details: the message of each issue, else the message or reason, else all members.
 func terse(details wire.Value) string {
 	var parts []string
 	for issue := range details.Path("issues").Elements() {
 		parts = append(parts, plain(issue.Path("path"))+": "+plain(issue.Path("message")))
 	}
-	if message, ok := details.Path("message").Str(); ok && len(parts) == 0 {
-		return message
+	for _, name := range []string{"message", "reason"} {
+		if text, ok := details.Path(name).Str(); ok && len(parts) == 0 {
+			return text
+		}
 	}
 	if len(parts) == 0 {
 		for member, value := range details.Members() {

@@ -106,13 +106,14 @@ func explain(err error) error {
 		return err
 	}
 	fail := func(details string) error { return domain.Fail(memorybankcode.Read, details, err) }
+	other := candor.WithSuggestion("List the files with mb/list and read another one.")
 	switch {
 	case errors.Is(err, texts.ErrTooLarge):
-		return fail(fmt.Sprintf("the file is larger than %d bytes", texts.MaxFile))
+		return domain.Fail(memorybankcode.Read, fmt.Sprintf("the file is larger than %d bytes", texts.MaxFile), err, other)
 	case errors.Is(err, texts.ErrNotText):
-		return fail("the file is not valid UTF-8")
+		return domain.Fail(memorybankcode.Read, "the file is not valid UTF-8", err, other)
 	case errors.Is(err, folder.ErrNotRegular):
-		return fail("this is a folder or a special file, not a text")
+		return domain.Fail(memorybankcode.Read, "this is a folder or a special file, not a text", err, other)
 	case errors.Is(err, fs.ErrPermission):
 		return fail("the server has no permission to read the file")
 	case errors.Is(err, folder.ErrChanged):

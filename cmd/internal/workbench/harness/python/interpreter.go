@@ -80,7 +80,8 @@ func (i *interpreterCache) find(ctx context.Context, c Config) (*interpreter, er
 	if slices.ContainsFunc(c.Private, func(private string) bool {
 		return slices.ContainsFunc(found.readable(), func(open string) bool { return folders.Inside(private, open) })
 	}) {
-		return nil, domain.Fail(common.Unsupported, "the state folder is inside of a folder that Python has to read: choose another one with --state or --ledger", nil)
+		return nil, domain.Fail(common.Unsupported, "the state folder is inside of a folder that Python has to read: choose another one with --state or --ledger", nil,
+			candor.WithSuggestion("Ask the operator, and continue without Python."))
 	}
 	i.found = found
 	return found, nil
@@ -161,7 +162,7 @@ const unconfinable = "this system cannot confine Python (Linux with Landlock and
 // confinable returns an error if runs must be confined and cannot be.
 func (r *runner) confinable() error {
 	if r.config.Confine == ConfineRequire && !r.confined() {
-		return domain.Fail(common.Unsupported, unconfinable, nil)
+		return domain.Fail(common.Unsupported, unconfinable, nil, candor.WithSuggestion("Ask the operator, and continue without Python."))
 	}
 	return nil
 }

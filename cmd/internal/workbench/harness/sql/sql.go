@@ -105,7 +105,7 @@ func (d *database) methods() []domain.Method {
 		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most rows, %d by default"}}`, maxParams, maxRows, defaultRows)
 	codes := []candor.Code{
 		sqlcode.Conn, sqlcode.Query, common.Timeout, common.LimitExceeded, common.InputTooLarge,
-		candor.CodeDiskFull, // reading a database file needs a little disk space, too
+		candor.CodeDataCorrupt, candor.CodeDiskFull, // reading a database file needs a little disk space, too
 	}
 	return []domain.Method{
 		{
@@ -136,7 +136,8 @@ func (d *database) query(ctx context.Context, in queryIn) (*Result, error) {
 
 func (d *database) execute(ctx context.Context, in queryIn) (*Result, error) {
 	if !d.write {
-		return nil, domain.Fail(common.Unsupported, "this server only reads; MCP_SQL_WRITE=1 allows writing", nil)
+		return nil, domain.Fail(common.Unsupported, "this server only reads; MCP_SQL_WRITE=1 allows writing", nil,
+			candor.WithSuggestion("Read with sql/query, or ask the operator to allow writing."))
 	}
 	return d.run(ctx, in, true)
 }

@@ -235,11 +235,12 @@ func (s *sqlite) connFailed(err error) error {
 	case sqlitedb.Busy:
 		return domain.Fail(sqlcode.Conn, "the database is in use", err)
 	case sqlitedb.Corrupt:
-		return domain.Fail(sqlcode.Conn, "the file is damaged or not a database", err, candor.WithRetry(candor.NoRetry()))
+		return domain.Fail(candor.CodeDataCorrupt, "the database file is damaged or not a database", err)
 	case sqlitedb.Full:
 		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
 	}
-	return domain.Fail(sqlcode.Conn, "the database file is missing or cannot be opened", err, candor.WithRetry(candor.NoRetry()))
+	return domain.Fail(sqlcode.Conn, "the database file is missing or cannot be opened", err, candor.WithRetry(candor.NoRetry()),
+		candor.WithSuggestion("Tell the operator; continue without the database."))
 }
 
 func noMemory(cause error) error {

@@ -146,8 +146,8 @@ func TestSQLiteFilesThatCannotBeOpened(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "text"), []byte(strings.Repeat("not a database", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"missing", "text", "."} {
-		if _, err := reader(filepath.Join(dir, name)).query(t.Context(), queryIn{SQL: "SELECT * FROM sqlite_schema"}); codeOf(err) != "E_SQL_CONN" {
+	for name, want := range map[string]string{"missing": "E_SQL_CONN", "text": "DATA_CORRUPT", ".": "E_SQL_CONN"} {
+		if _, err := reader(filepath.Join(dir, name)).query(t.Context(), queryIn{SQL: "SELECT * FROM sqlite_schema"}); codeOf(err) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
