@@ -104,16 +104,14 @@ func (h *answerText) accepts(code candor.Code, l *line) bool {
 	if code == candor.CodeConfigInvalid && h.call.known {
 		return !h.namesProperty(l) && h.schema.fit() != fitUnknown // an address that the caller did not send
 	}
-	if !h.isTool() || !h.schema.known() {
-		return true
-	}
+	unknown := func() bool { return !h.isTool() || !h.schema.known() } // most codes need no search of the schema
 	switch code {
 	case candor.CodeInvalidArguments:
-		return h.schema.fit() == fitNo || l.has(echoWord) || tables().ArgumentWords.within(l, lineWords) || h.namesProperty(l) || h.quotesPart()
+		return unknown() || h.schema.fit() == fitNo || l.has(echoWord) || tables().ArgumentWords.within(l, lineWords) || h.namesProperty(l) || h.quotesPart()
 	case candor.CodeConfigurationMissing, candor.CodeUpstreamUnauthenticated:
-		return !h.namesOneOf(l, tables().Credential)
+		return unknown() || !h.namesOneOf(l, tables().Credential)
 	case candor.CodeDependencyMissing:
-		return !l.has(echoWord) || !h.namesOneOf(l, tables().Program)
+		return !l.has(echoWord) || unknown() || !h.namesOneOf(l, tables().Program)
 	default:
 		return true
 	}

@@ -128,7 +128,11 @@ const (
 // Repeats reports whether a readable block, of an error with that message, has the whole text already, apart from white space and from the
 // labels that libraries put before a message. So it has a validator's list of issues if it has the message of each.
 func Repeats(block, message, text string) bool {
-	text = oneLine(labels.Get().ReplaceAllString(strings.TrimSpace(text), ""))
+	text = strings.TrimSpace(text)
+	if strings.Contains(text, ": ") {
+		text = labels.Get().ReplaceAllString(text, "")
+	}
+	text = oneLine(text)
 	said, _, _ := strings.Cut(block, "\nRetry: ")
 	said = oneLine(said)
 	return text == "" || len(text) >= minRepeated && strings.Contains(said, text) || len(text) <= maxWholeMessage && text == oneLine(message) ||
