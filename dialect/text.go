@@ -36,9 +36,9 @@ func AppendText(dst []byte, e *candor.Error) []byte {
 	e = whole(e)
 	issues := issuesOf(e)
 	ref, symbol := oneLine(e.Ref()), e.Code().Symbol()
-	message, issues := saidOnce(e, oneLine(e.Message()), issues)
 	var digits [48]byte // a delay in the retry line needs no allocation
 	retry, next := adviceLines(digits[:0], e, issues)
+	message, issues := saidOnce(e, oneLine(e.Message()), issues)
 	room := maxReadable - len(symbol) - len(": ") - len("\nRetry: ") - len(retry) - len("\n")
 	if ref != "" {
 		room -= len("\nRef: ") + len(ref)

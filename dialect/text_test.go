@@ -74,6 +74,8 @@ func TestTheReadableTextSaysNothingTwice(t *testing.T) {
 		{candor.New(candor.CodeInvalidArguments, "No run for gh/a: branch is required with projectSlug.", candor.WithSuggestion("Ask."),
 			candor.WithIssues(missing, candor.Issue{Path: "/branch", Message: "branch is required with projectSlug."})),
 			"INVALID_ARGUMENTS: No run for gh/a: branch is required with projectSlug.\n- /city: the key \"city\" is missing\nRetry: not the same call\nNext: Ask.\n"},
+		{candor.New(candor.CodeInvalidArguments, "Expected a berth at berths[0] in harbour 4", candor.WithIssues(candor.Issue{Path: "/berths/0", Message: "Expected a berth"})),
+			"INVALID_ARGUMENTS: Expected a berth at berths[0] in harbour 4\nRetry: only with corrected arguments\n"},
 		{candor.New(candor.CodeUpstreamUnreachable, "socket hang up", candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask."), candor.WithIssues(missing)),
 			"UPSTREAM_UNREACHABLE: socket hang up\nAlso:\n- /city: the key \"city\" is missing\nRetry: not the same call\nNext: Ask.\n"},
 		{candor.RetryableAfter(candor.CodeRateLimited, 1e9, "slow down", candor.WithSuggestion("Wait as long as the retry advice says, then send the same call again; if it persists, tell the operator.")),
