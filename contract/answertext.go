@@ -63,7 +63,7 @@ func (h *answerText) keepIssues() {
 		return
 	}
 	var kept []candor.Issue
-	own, foreign, lacking := true, false, false
+	own, foreign, lacking, typed := true, false, false, h.Number != -32602 && !inText(h.text, &tables().ArgumentWords)
 	for _, issue := range h.Issues {
 		first, known := h.argumentIn(issue.Path)
 		if (known || h.OfRequest && !first) && !h.contradicts(issue) {
@@ -73,8 +73,10 @@ func (h *answerText) keepIssues() {
 		own = own && first
 		foreign = foreign || !known && !h.OfRequest
 		lacking = lacking || issue.Rule == "required" // it may be a setting
+		typed = typed && !known && issue.Expected != nil && issue.Got != "" && !namesSetting(issue.Path)
 	}
 	h.others = foreign && !lacking && len(kept) == 0
+	h.elsewhere = h.elsewhere || foreign && typed && h.schema.fit() == fitYes
 	if foreign && len(kept) > 0 && h.schema.fit() == fitYes && h.Number != -32602 {
 		kept, h.elsewhere = nil, true // the whole list is about a service's value with names that are also arguments
 	}
@@ -82,6 +84,29 @@ func (h *answerText) keepIssues() {
 	if h.OfRequest && own {
 		h.OfRequest = false // the tool has an argument of that name
 	}
+}
+
+// namesSetting reports whether the last step of a path may be the name of a setting, such as API_KEY or apiToken.
+func namesSetting(path string) bool {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	words := splitName(name)
+	return strings.ToUpper(name) == name || len(words) > 0 && tables().Credential[words[len(words)-1]]
+}
+
+// isOfFile reports whether a code blames the path of a file.
+func isOfFile(code candor.Code) bool {
+	return slices.Contains([]string{"FILE_NOT_FOUND", "INVALID_PATH"}, code.Symbol())
+}
+
+// ofOwnFile reports whether a file error is about a file that the caller did not name, such as one of the server's configuration: the text
+// from the system error on repeats no argument, and the tool has no argument for a path.
+func (h *answerText) ofOwnFile() bool {
+	if !h.call.known || h.schema.schema.Type() != wire.TypeObject {
+		return false
+	}
+	text := h.Text[max(strings.LastIndex(h.Text, h.Errno), 0):]
+	repeats := func(value string) bool { return strings.Contains(text, strings.TrimLeft(value, "./~")) }
+	return !h.schema.hasAnyTail(tables().Place) && !slices.ContainsFunc(h.values, repeats)
 }
 
 // keepSent drops the issues of a tool without declared arguments that were not sent and that no sentence calls missing.
@@ -135,14 +160,16 @@ func (h *answerText) argumentIn(path string) (first, known bool) {
 	return first, known
 }
 
-// contradicts reports whether an issue about the arguments as a whole names a type that they do not have. Such an issue is about
-// another value, such as the response of a service.
+// contradicts reports whether an issue about the arguments as a whole names a type that they do not have, or wants another than an object.
+// Such an issue is about another value, such as the response of a service.
 func (h *answerText) contradicts(issue candor.Issue) bool {
 	if issue.Path != "" || issue.Got == "" || h.call.args.Type() != wire.TypeObject {
 		return false
 	}
-	h.elsewhere = h.elsewhere || issue.Got != "object"
-	return issue.Got != "object"
+	wanted, _ := issue.Expected.(map[string]any)
+	other := issue.Got != "object" || wanted["type"] != nil && wanted["type"] != "object" && !inText(h.text, &tables().ArgumentWords)
+	h.elsewhere = h.elsewhere || other
+	return other
 }
 
 // isTool reports whether the failed call is a tool call or unknown.

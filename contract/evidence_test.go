@@ -112,7 +112,7 @@ func TestOnlyArgumentsOfTheToolAreIssues(t *testing.T) {
 // TestBlameOfArgumentsNeedsAnArgument checks that the caller is blamed only if an argument does not fit or is named.
 func TestBlameOfArgumentsNeedsAnArgument(t *testing.T) {
 	checkReadings(t, []reading{
-		{"Invalid URL", `{"title":"a"}`, "title:string", "CONFIGURATION_MISSING"},
+		{"Invalid URL", `{"title":"a"}`, "title:string", "CONFIG_INVALID"},
 		{"Invalid URL", `{"url":"a"}`, "url:string!", "INVALID_ARGUMENTS"},
 		{"Invalid project ID", `{"projectId":"a"}`, "projectId:string!", "INVALID_ARGUMENTS"},
 		{"Not a valid harbour: Atlantis", `{"where":"Atlantis"}`, "where:string!", "INVALID_ARGUMENTS"},

@@ -260,6 +260,9 @@ func readErrno(h *answerText) finding {
 		return strongly(candor.CodeUpstreamUnreachable, why+" of connecting")
 	}
 	if c, ok := tables().Errno[h.Errno]; ok {
+		if isOfFile(c) && h.ofOwnFile() {
+			return weakly(c, why+" of a file that the caller did not name")
+		}
 		return strongly(c, why)
 	}
 	for _, head := range []string{"ECONN", "EHOST", "ENET", "EAI", "ENOTFOUND", "EPIPE", "EPROTO", "ESOCKET", "CERT", "ENOTCONN"} {
@@ -311,8 +314,11 @@ func readException(h *answerText) finding {
 	}
 	why := "the exception " + h.Exception
 	if c, ok := tables().Exception[h.Exception]; ok {
-		if c == candor.CodeInvalidArguments && h.schema.fit() == fitYes {
+		switch {
+		case c == candor.CodeInvalidArguments && h.schema.fit() == fitYes:
 			return weakly(c, why+", but the arguments fit the tool's schema")
+		case isOfFile(c) && h.ofOwnFile():
+			return weakly(c, why+" of a file that the caller did not name")
 		}
 		return fairly(c, why)
 	}

@@ -152,6 +152,17 @@ func (s *inputSchema) hasTail(word string) bool {
 	return s.tails[word]
 }
 
+// hasAnyTail reports whether there is a property with a name that ends in one of those words.
+func (s *inputSchema) hasAnyTail(words map[string]bool) bool {
+	s.search()
+	for word := range s.tails {
+		if words[word] {
+			return true
+		}
+	}
+	return false
+}
+
 // fit returns whether the arguments fit the schema, or fitUnknown without a schema.
 func (s *inputSchema) fit() fit {
 	if !s.judged {
@@ -163,8 +174,8 @@ func (s *inputSchema) fit() fit {
 	return s.fitted
 }
 
-// fitOf returns fitNo if a required argument is missing, a value cannot be read as the declared type without loss, or a value is
-// not in the enum. A deviation that many servers accept, such as a number as a string, gives fitUnknown.
+// fitOf returns fitNo if a required argument is missing or a value cannot be read as the declared type without loss. A deviation that
+// many servers accept, such as a number as a string or a value that is not in the enum, gives fitUnknown.
 func fitOf(schema, args wire.Value) fit {
 	if args.Present() && args.Type() != wire.TypeObject {
 		return fitNo
@@ -214,7 +225,7 @@ func fitOfValue(declared, value wire.Value) fit {
 			return fitYes
 		}
 	}
-	return fitNo
+	return fitUnknown
 }
 
 // readsAs reports whether a value of another type can be converted to the declared one without loss, as lenient validators do.

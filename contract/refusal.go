@@ -16,8 +16,11 @@ func (v *textView) refuses(hidden []byte) bool {
 	if list := bytes.IndexAny(hidden[:min(len(hidden), labelBytes)], "[{"); list >= 0 && isIssueList(hidden[list:]) {
 		return true
 	}
-	return v.short() && !v.repeatsLabel() && tables().CallWords.within(&v.first, predicateWords)
+	return v.short() && !v.repeatsLabel() && (labelledCode.Match(v.text) || tables().CallWords.within(&v.first, predicateWords))
 }
+
+// labelledCode is a label with an error code in brackets, as in "Error [RECORD_NOT_FOUND]:".
+var labelledCode = regexp.MustCompile(`^(?i:error|exception) ?[\[(][A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[\])]:`)
 
 // labelBytes is the number of bytes in which an issue list must begin after an error label.
 const labelBytes = 64

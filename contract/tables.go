@@ -64,6 +64,7 @@ type phraseTables struct {
 type wordTables struct {
 	Reading, Record, Judging, Search, Running             phrase.Set // verbs and nouns in the names of tools
 	BadStatus, Kept, Credential, Program, State, Changing phrase.Set
+	Place                                                 phrase.Set // the last words of the names of arguments for a file or a folder
 	Seeming, Writing                                      phrase.Set // verbs of tools that probably only read, and of tools that do not
 	FileKeys, PageKeys, ShellKeys, CodeKeys, ExecKeys     []string   // endings of the names of arguments
 

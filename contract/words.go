@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/phrase"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // readWords reads sentences written for people. A sentence that describes the failure takes precedence over one that gives advice.
@@ -102,7 +103,10 @@ const maxSentences = 16
 // missing program for other things; the tool's schema shows whether such an argument exists.
 func (h *answerText) accepts(code candor.Code, l *line) bool {
 	if code == candor.CodeConfigInvalid && h.call.known {
-		return !h.namesProperty(l) && h.schema.fit() != fitUnknown // an address that the caller did not send
+		return !h.namesProperty(l) && h.schema.schema.Type() == wire.TypeObject // an address that the caller did not send
+	}
+	if (isOfFile(code) || isOfFile(tables().Errno[h.Errno])) && h.ofOwnFile() {
+		return code == candor.CodeConfigurationMissing
 	}
 	unknown := func() bool { return !h.isTool() || !h.schema.known() } // most codes need no search of the schema
 	switch code {

@@ -93,6 +93,9 @@ func isPlace(s, member string) bool {
 
 // issueObject adds one issue, or those inside it.
 func (r *reader) issueObject(e wire.Value, under []string) {
+	if str(e.Path("resource")) != "" && str(e.Path("field")) != "" {
+		r.status(422) // the form of GitHub's answers with that status
+	}
 	steps, _ := placeOf(e)
 	steps = append(append([]string(nil), under...), steps...)
 	if r.union(e, steps, under) {
