@@ -18,9 +18,11 @@ import (
 
 // ledgerFolder is the folder of the ledger.
 type ledgerFolder struct {
+	named  string // folder or URL; "" for the default
 	dir    string
 	err    error          // why there is no folder name
 	off    bool           // failures are not recorded
+	found  bool           // only a file of the current folder names it
 	exists bool           // dir is a folder
 	nearby string         // dir, or the nearest folder above it that exists; "" if there is none
 	report *verify.Report // set by recordCheck
@@ -30,12 +32,13 @@ type ledgerFolder struct {
 const otherFolder = "name a folder that can be written with --ledger or " + ledgerconfig.EnvLedger
 
 func (e *examination) findLedger() ledgerFolder {
-	named := e.Ledger
-	if named == "" && e.config.file != nil {
-		named = e.config.file.Ledger
+	l := ledgerFolder{named: e.Ledger}
+	if l.named == "" && e.config.file != nil {
+		l.named = e.config.file.Ledger
+		l.found = e.Found && l.named != ""
 	}
-	l := ledgerFolder{}
-	if l.dir, _, l.err = ship.Locate(cmp.Or(named, e.Getenv(ledgerconfig.EnvLedger)), func() (string, error) { return ledgerconfig.DefaultFolder(e.Getenv) }); l.err != nil {
+	l.named = cmp.Or(l.named, e.Getenv(ledgerconfig.EnvLedger))
+	if l.dir, _, l.err = ship.Locate(l.named, func() (string, error) { return ledgerconfig.DefaultFolder(e.Getenv) }); l.err != nil {
 		return l
 	}
 	if l.dir == ledgerconfig.NoLedger {
@@ -61,6 +64,8 @@ func (e *examination) findLedger() ledgerFolder {
 func (e *examination) folderCheck(context.Context) []Finding {
 	l := &e.ledger
 	switch {
+	case l.err != nil && l.named != "":
+		return one(failed("ledger-no-folder", "the ledger cannot be used: "+cause(l.err), otherFolder))
 	case l.err != nil:
 		return one(failed("ledger-no-folder", "there is no folder for the ledger: neither XDG_STATE_HOME nor HOME is set", otherFolder))
 	case l.off:
@@ -84,8 +89,11 @@ func (l *ledgerFolder) noFolder() ([]Finding, bool) {
 // writableCheck creates a file and removes it again. A mode is not enough: a disk may be mounted read-only.
 func (e *examination) writableCheck(context.Context) []Finding {
 	l := &e.ledger
-	if l.nearby == "" {
+	switch {
+	case l.nearby == "":
 		return one(skipped("there is no folder for the ledger"))
+	case l.found: // nothing is written to a folder that someone else has chosen
+		return one(skipped("not tried: " + FoundHere).about(l.dir))
 	}
 	f, err := os.CreateTemp(l.nearby, ".candor-doctor-*")
 	if err == nil {
