@@ -247,9 +247,9 @@ func (c *command) explain(f clientconfig.File, editor *clientconfig.Editor, err 
 	} else {
 		hint = "correct the file and run the command again, " + hint
 	}
-	name := f.Path
-	if real, linkErr := filepath.EvalSymlinks(name); linkErr == nil && real != name {
-		name = real
+	name := c.path(f.Path)
+	if real, linkErr := filepath.EvalSymlinks(f.Path); linkErr == nil && real != f.Path {
+		name += ", a link to " + c.path(real)
 	}
-	c.env.Notify(c.cmd, c.path(name)+": "+err.Error(), hint)
+	c.env.Notify(c.cmd, name+": "+err.Error(), hint)
 }
