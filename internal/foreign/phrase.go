@@ -46,6 +46,14 @@ type prose struct {
 	phrase.Text
 	toks  []token
 	names []string // of the last phrase that matched
+	first []firstEnds
+}
+
+// firstEnds are the ends of a class at the token at which phrases are tried: many phrases begin with the same class.
+type firstEnds struct {
+	*phrase.Element
+	at   int
+	ends []int
 }
 
 func (r *reader) prose(toks []token) *prose {
@@ -58,12 +66,13 @@ func (r *reader) prose(toks []token) *prose {
 		}
 		p.Words[i] = phrase.Word{From: uint16(from), To: uint16(len(p.Bytes))} //nolint:gosec // a text has at most MaxText bytes
 	}
-	p.Class, p.Matched = p.ends, p.keep
+	p.Class, p.Matched = p.endsOf, p.keep
 	return p
 }
 
 // find returns the rule of the first phrase that matches at token i, and the names in it, or none.
 func (p *prose) find(g *grammar, i int) (rule string, names []string) {
+	p.first = append(p.first[:0], firstEnds{at: i})
 	rank := g.RankAt(&p.Text, i, len(g.phrases), 0)
 	if rank == len(g.phrases) {
 		return "", nil
@@ -83,7 +92,21 @@ func (p *prose) keep(e *phrase.Element, from, to int) {
 	p.names = append(names, p.names...)
 }
 
-// ends returns where a class can end that begins at token i.
+// endsOf returns where a class can end that begins at token i, the longest first.
+func (p *prose) endsOf(e *phrase.Element, i int) []int {
+	if i != p.first[0].at {
+		return p.ends(e, i)
+	}
+	for _, f := range p.first[1:] {
+		if f.Class == e.Class && f.Strong == e.Strong {
+			return f.ends
+		}
+	}
+	ends := p.ends(e, i)
+	p.first = append(p.first, firstEnds{e, i, ends})
+	return ends
+}
+
 func (p *prose) ends(e *phrase.Element, i int) (ends []int) {
 	if i >= len(p.toks) {
 		if e.Class == "$" {
