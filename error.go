@@ -356,6 +356,7 @@ type Failure struct {
 	Rule      string        // the rule of package contract of a suspicion; "" for other failures
 	Source    string        // the kind of content that the suspected tool returns, as package contract names it
 	Client    string        // the client program, as package contract names it; "" if it is unknown
+	Redacted  bool          // Received and Sent hold no secrets, so a ledger need not look for them again
 }
 
 // Success describes a successful call for a [SuccessLedger].

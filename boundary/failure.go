@@ -39,6 +39,7 @@ type exchange struct {
 // failure returns the failure of the call to record. Envelope is what will be sent, or nil if nothing is sent.
 func (x *exchange) failure(e *candor.Error, v contract.Verdict, envelope []byte) *candor.Failure {
 	return &candor.Failure{Error: e, Verdict: string(v), Method: x.method, Arguments: x.params, Sent: envelope, Client: x.client.Name,
+		Redacted:  true, // an envelope has only the texts of an error
 		Suspected: envelope == nil && v == contract.VerdictMasked}
 }
 

@@ -45,7 +45,7 @@ func (c *encoder) appendBody(dst []byte, e *Entry) ([]byte, error) {
 		dst = c.appendArgs(dst, e.Args)
 	}
 	if e.Cause != "" {
-		text, _, _ := boundText([]byte(e.Cause), redact.Policy{})
+		text, _, _ := boundText([]byte(e.Cause), redact.Bytes)
 		dst = jsontext.AppendString(append(dst, `,"cause":`...), text)
 	}
 	if e.Outcome != "" {
@@ -57,8 +57,12 @@ func (c *encoder) appendBody(dst []byte, e *Entry) ([]byte, error) {
 	if e.Latency > 0 {
 		dst = strconv.AppendInt(append(dst, `,"latency_us":`...), e.Latency.Microseconds(), 10)
 	}
-	dst = appendText(dst, "upstream", e.Upstream, redact.Policy{})
-	dst = appendText(dst, "envelope", e.Envelope, asSent)
+	received, sent := redact.Bytes, asSent.Bytes
+	if e.redacted {
+		received, sent = redact.Policy{PathsOnly: true}.Bytes, unchanged
+	}
+	dst = appendText(dst, "upstream", e.Upstream, received)
+	dst = appendText(dst, "envelope", e.Envelope, sent)
 	return appendData(dst, e), nil
 }
 
@@ -107,17 +111,18 @@ func (c *encoder) appendArgs(dst, args []byte) []byte {
 	return append(dst, '}')
 }
 
-// asSent is the redaction policy for sent envelopes. The sender has already redacted them and the client has seen
-// their paths, so paths are kept; a secret that the sender missed is still removed.
+// asSent is the redaction policy for sent envelopes. The client has seen their paths, so paths are kept.
 var asSent = redact.Policy{KeepPaths: true}
 
-// appendText appends a received or sent text, redacted with policy. The size of the whole text is written only if the
+func unchanged(b []byte) []byte { return b }
+
+// appendText appends a received or sent text, redacted with clean. The size of the whole text is written only if the
 // text was cut; otherwise readers compute size and digest from the text, see [RecordText.UnmarshalJSON].
-func appendText(dst []byte, name string, b []byte, policy redact.Policy) []byte {
+func appendText(dst []byte, name string, b []byte, clean func([]byte) []byte) []byte {
 	if b == nil {
 		return dst
 	}
-	text, cut, redacted := boundText(b, policy)
+	text, cut, redacted := boundText(b, clean)
 	dst = append(append(append(dst, `,"`...), name...), `":{"text":`...)
 	dst = jsontext.AppendString(dst, text)
 	if cut {
@@ -166,12 +171,12 @@ const cutMark = "…"
 
 // boundText redacts s, then cuts it, and reports which of the two changed the text. It redacts twice the limit, so
 // that a secret across the cut is still recognised.
-func boundText(s []byte, policy redact.Policy) (text []byte, cut, redacted bool) {
+func boundText(s []byte, clean func([]byte) []byte) (text []byte, cut, redacted bool) {
 	const scan = 2 * maxText
 	if len(s) > scan {
 		s, cut = cutRunes(s, scan), true
 	}
-	text = policy.Bytes(s)
+	text = clean(s)
 	if !utf8.Valid(text) { // redact returns valid UTF-8; this guards the digest, which depends on it
 		text = []byte(string([]rune(string(text))))
 	}

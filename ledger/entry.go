@@ -89,7 +89,8 @@ type Entry struct {
 	Envelope []byte // the envelope that was sent
 	Data     candor.Details
 
-	raw []byte // data of the entries that the ledger writes itself: a JSON object that needs no redaction
+	redacted bool   // Upstream and Envelope are without secrets; see [candor.Failure]
+	raw      []byte // data of the entries that the ledger writes itself: a JSON object that needs no redaction
 }
 
 // EntryOf returns a failure entry with the information in err. The caller adds Call, Args, Upstream, Envelope,
@@ -129,7 +130,7 @@ func (l *Ledger) RecordFailure(ctx context.Context, f candor.Failure) error {
 // FailureEntry returns the entry that [Ledger.RecordFailure] appends, for callers that add to it.
 func FailureEntry(f candor.Failure) Entry {
 	e := EntryOf(f.Error)
-	e.Args, e.Upstream, e.Envelope = f.Arguments, f.Received, f.Sent
+	e.Args, e.Upstream, e.Envelope, e.redacted = f.Arguments, f.Received, f.Sent, f.Redacted
 	e.Attempt, e.Latency = f.Attempt, f.Latency
 	data := map[string]any{"method": f.Method, "verdict": f.Verdict}
 	if f.Upstream != "" {

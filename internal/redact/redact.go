@@ -17,6 +17,8 @@ type Policy struct {
 	// ShapesOnly searches only for secrets that are recognised by their shape, at any position. It is for identifiers, in which
 	// names and words have no meaning. An identifier is complete: only "…" marks a truncated one.
 	ShapesOnly bool
+	// PathsOnly hides only directories, for texts that are without secrets already.
+	PathsOnly bool
 }
 
 // withheld replaces a text for which the passes do not converge. Rules match each other's output only in
@@ -65,7 +67,7 @@ func (p Policy) Bytes(b []byte) []byte {
 
 // pass applies every rule once, left to right.
 func (p Policy) pass(s string) (string, bool) {
-	x := scanner{s: s, keepPaths: p.KeepPaths || p.ShapesOnly, shapesOnly: p.ShapesOnly}
+	x := scanner{s: s, keepPaths: p.KeepPaths || p.ShapesOnly, shapesOnly: p.ShapesOnly, pathsOnly: p.PathsOnly}
 	x.run()
 	if x.out == nil {
 		return s, false

@@ -11,6 +11,7 @@ type scanner struct {
 	keepPaths bool
 
 	shapesOnly bool
+	pathsOnly  bool
 
 	noJWT  int // no web token begins before this index
 	noPath int // no path begins before this index
@@ -44,7 +45,7 @@ func (x *scanner) cut(from, to int, with string) {
 
 // word applies the rules that begin at a word.
 func (x *scanner) word() bool {
-	return x.known() || !x.shapesOnly && (x.scheme() || x.noun() || x.identifiedBy())
+	return !x.pathsOnly && (x.known() || !x.shapesOnly && (x.scheme() || x.noun() || x.identifiedBy()))
 }
 
 // known cuts a secret that is recognised by its shape.
@@ -56,13 +57,17 @@ func (x *scanner) trigger() bool {
 	if x.shapesOnly {
 		return x.shapeTrigger(i)
 	}
-	switch x.s[i] {
-	case '[':
+	switch c := x.s[i]; {
+	case c == '[':
 		return x.skipPlaceholder()
-	case '/':
+	case c == '/':
 		return x.path(i)
-	case '~':
+	case c == '~':
 		return x.home(i)
+	case x.pathsOnly && c != ':' && c != '\\' && c != '%':
+		return false
+	}
+	switch x.s[i] {
 	case '-':
 		return x.pem(i) || x.flag(i) || x.commandFlag(i)
 	case '@':
@@ -123,10 +128,10 @@ func (x *scanner) stepOver(i, n int) bool {
 
 // separator applies the rules for a colon or equals sign at s[from:to], in any encoding.
 func (x *scanner) separator(from, to int, c byte) bool {
-	if c == ':' && (x.url(from, to) || x.telegram(from, to) || x.drive(from, to)) {
+	if c == ':' && (x.url(from, to) || !x.pathsOnly && x.telegram(from, to) || x.drive(from, to)) {
 		return true
 	}
-	return x.pair(from, to, c)
+	return !x.pathsOnly && x.pair(from, to, c)
 }
 
 // escape handles a backslash or a percent sign: an escaped byte is treated like the byte itself.

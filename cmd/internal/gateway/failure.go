@@ -37,7 +37,7 @@ type failure struct {
 	candor.Failure
 	answer  []byte // the upstream's bytes; nil if the gateway found the failure
 	said    []byte // answer, without the secrets that the server was started with
-	cleaned []byte // said, cleaned for the client; nil if that was not needed
+	cleaned []byte // said, redacted; nil until it is needed
 }
 
 // fails returns the failure of the call with an error, which it stamps.
@@ -313,6 +313,7 @@ func (c *Call) recorded(ctx context.Context, f *failure) []byte {
 func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 	f.Method, f.Upstream, f.Attempt = c.method, c.up.Name(), c.attempt
 	if o := &c.up.Options; o.Ledger != nil {
+		f.Redacted = o.Mode != ModeObserve // which sends the upstream's bytes
 		f.Arguments, f.Received, f.Latency, f.Client = c.arguments(), c.recordable(f), o.Now().Sub(c.began), c.client().Name
 	}
 	audit := c.recorder().Record(ctx, &f.Failure)
@@ -321,21 +322,12 @@ func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 	return audit
 }
 
-// maxCleanedAsValue bounds the text that is parsed as JSON to be recorded. The ledger keeps only the beginning of longer text,
-// and cleans it as plain text.
-const maxCleanedAsValue = 256 << 10
-
-// recordable returns the upstream's text for the ledger: without the secrets that the server was started with, and without values
-// that a name or label beside them marks as secret.
+// recordable returns the upstream's text for the ledger, redacted.
 func (c *Call) recordable(f *failure) []byte {
-	if f.cleaned != nil {
-		return f.cleaned
+	if f.cleaned == nil && len(f.said) > 0 {
+		f.cleaned = CleanText(f.said, c.up.Options.Limits.Message)
 	}
-	said := c.up.Secrets.Load().Redact(f.said)
-	if len(said) == 0 || len(said) > maxCleanedAsValue {
-		return said
-	}
-	return CleanText(said, c.up.Options.Limits.Message)
+	return f.cleaned
 }
 
 // Observe mode changes no answer: the client gets the same bytes as without the gateway. Lost calls are still answered by the

@@ -10,7 +10,7 @@ import (
 // before any answer. Said is the upstream's response, if any, and is recorded. Reached means that the call may have taken effect.
 func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached bool) Reply {
 	f := c.fails(e, lostOr(e))
-	f.said = said
+	f.said = c.up.Secrets.Load().Redact(said)
 	if reached {
 		f.Error = c.withoutSecondEffect(f.Error)
 	}
@@ -48,7 +48,7 @@ func (c *Call) FailSilently(ctx context.Context, e *candor.Error, said []byte) {
 	}
 	c.countFailure(e)
 	f := c.fails(e, lostOr(e))
-	f.said = said
+	f.said = c.up.Secrets.Load().Redact(said)
 	_ = c.record(ctx, &f) // a ledger error is logged
 }
 
