@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,32 +110,6 @@ func TestAClientThatGoesAwayCallsOffItsCall(t *testing.T) {
 			t.Errorf("%v", g.Codes())
 		}
 		g.CheckTotals(t, 0)
-	}
-}
-
-func TestR10SlowReadersHoldNoMoreThanTheyAreGiven(t *testing.T) {
-	const size = 8 << 20
-	readers := 40 * *hostile
-	text := strings.Repeat("x", size)
-	g := httpgatetest.NewGate(t, httpgatetest.Says(200, "application/json", `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"`+text+`"}]}}`),
-		gateway.Options{Timeout: 2 * time.Second}, httpgate.Options{ClientTimeout: 2 * time.Second})
-	request := fmt.Sprintf("POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(httpgatetest.ToolCall), httpgatetest.ToolCall)
-	for range readers {
-		conn := dialGate(t, g)
-		if tcp, ok := conn.(*net.TCPConn); ok {
-			_ = tcp.SetReadBuffer(4096)
-		}
-		_, _ = io.WriteString(conn, request) // and reads nothing
-	}
-	var peak uint64
-	for range 20 {
-		time.Sleep(50 * time.Millisecond) // the memory is sampled for a second, because no event marks its peak
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		peak = max(peak, m.HeapInuse)
-	}
-	if peak > 128<<20 {
-		t.Errorf("%d MiB are held for %d slow readers", peak>>20, readers)
 	}
 }
 

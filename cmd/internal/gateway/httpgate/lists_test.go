@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 
@@ -117,53 +116,5 @@ func TestOneCallersListDoesNotBindAnother(t *testing.T) {
 				t.Errorf("a's reading call was made %d times, want 3", n)
 			}
 		})
-	}
-}
-
-// Arguments that take too long to check may be valid, so they are forwarded. Strict validation refuses them.
-func TestArgumentsThatCannotBeCheckedAreForwarded(t *testing.T) {
-	t.Parallel()
-	rows := `{"items":{"anyOf":[` + strings.Repeat(`{"type":"object","required":["x"],"properties":{"k":{"const":1}}},`, 7) + `{"type":"object"}]}}`
-	upstream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		m := wire.Parse(body, wire.Limits{})
-		w.Header().Set("Content-Type", "application/json")
-		result := `{"content":[{"type":"text","text":"done"}]}`
-		if m.MethodIs("tools/list") {
-			result = `{"tools":[{"name":"unique","inputSchema":{"type":"object","properties":{"list":{"uniqueItems":true,"items":{"type":"object"}}}}},` +
-				`{"name":"rows","inputSchema":{"type":"object","properties":{"list":` + rows + `}}},` +
-				`{"name":"number","inputSchema":{"type":"object","properties":{"list":{"type":"number","minimum":1}}}}]}`
-		}
-		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
-	})
-	var objects strings.Builder
-	for i := range 2000 {
-		fmt.Fprintf(&objects, `{"id":%d,"name":"n","tags":["a","b"]},`, i)
-	}
-	strict, lenient := gateway.ValidationStrict, gateway.ValidationLenient
-	gates := map[gateway.Validation]*httpgatetest.Gate{}
-	for _, level := range []gateway.Validation{strict, lenient} {
-		gates[level] = httpgatetest.NewGate(t, upstream, gateway.Options{Validate: level}, httpgate.Options{})
-		gates[level].Post(t, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	}
-	unchecked := map[gateway.Validation]string{strict: "TOO_LARGE"}
-	wrong := map[gateway.Validation]string{strict: "INVALID_ARGUMENTS"}
-	for _, c := range []struct {
-		tool, list string
-		code       map[gateway.Validation]string
-	}{
-		{"unique", `[` + objects.String() + `{}]`, unchecked},
-		{"rows", `[` + strings.Repeat(`{"k":2,"v":"text"},`, 20_000) + `{}]`, unchecked},
-		{"number", `1e999999999`, unchecked},
-		{"unique", `[1]`, wrong},
-		{"rows", `[1]`, wrong},
-		{"number", `0`, wrong},
-	} {
-		for level, g := range gates {
-			got := g.Post(t, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"`+c.tool+`","arguments":{"list":`+c.list+`}}}`)
-			if code := httpgatetest.CodeOf(got.Terminal(t, "7")); code != c.code[level] {
-				t.Errorf("%s, %s with %d bytes: %q, want %q", level, c.tool, len(c.list), code, c.code[level])
-			}
-		}
 	}
 }

@@ -97,47 +97,6 @@ func TestK1AFailureIsTheWholeEnvelope(t *testing.T) {
 	}, "--drill")
 }
 
-func TestK2StackIsShownOnlyWithDebugStack(t *testing.T) {
-	for _, environment := range []string{
-		"DEBUG_STACK=", "DEBUG_STACK=1", "DEBUG_STACK=TRUE", "DEBUG_STACK=true ", "MCP_ERRORS_VERBOSE=full", "DEBUG_STACK=true",
-	} {
-		t.Run(environment, func(t *testing.T) {
-			t.Parallel()
-			p := newEnv(t)
-			p.env = []string{"DEBUG_STACK=", environment}
-			c := p.executor("--drill")
-			for _, kind := range []string{"panic", "panic_text", "panic_pointer", "panic_value"} {
-				a := c.call("drill", args{"kind": kind})
-				if environment != "DEBUG_STACK=true" {
-					a.enveloped("INTERNAL_ERROR")
-					if strings.Contains(string(a.m.Bytes()), "drill.go") {
-						t.Errorf("a stack is shown: %s", a.m.Bytes())
-					}
-					continue
-				}
-				names, _ := members(a.system())
-				if !slices.Equal(names, append(slices.Clone(envelopeKeys), "stack_trace")) {
-					t.Errorf("the members are %v", names)
-				}
-				stack, _ := a.system().Path("stack_trace").Str()
-				if !strings.Contains(stack, "(drill.go:") || strings.Contains(stack, "/") {
-					t.Errorf("the stack does not say where, or names folders: %q", stack)
-				}
-			}
-			refused := c.call("read_file", args{"path": "none"})
-			if environment != "DEBUG_STACK=true" {
-				refused.enveloped("FILE_NOT_FOUND")
-				return
-			}
-			names, _ := members(refused.system())
-			stack, _ := refused.system().Path("stack_trace").Str()
-			if !slices.Equal(names, append(slices.Clone(envelopeKeys), "stack_trace")) || !strings.Contains(stack, ".go:") || strings.Contains(stack, "/") {
-				t.Errorf("the members are %v, the stack is %q", names, stack)
-			}
-		})
-	}
-}
-
 // TestK22TheSameConditionHasTheSameCode causes each condition three times, before and after a restart of the server. It compares
 // the members that programs may rely on, but not the message.
 func TestK22TheSameConditionHasTheSameCode(t *testing.T) {

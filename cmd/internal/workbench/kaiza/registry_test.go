@@ -2,7 +2,6 @@ package kaiza_test
 
 import (
 	"encoding/json"
-	"slices"
 	"testing"
 
 	"github.com/candor-mcp/candor"
@@ -46,36 +45,6 @@ func TestK3ThereAreThirtyFiveCodesAndNoOther(t *testing.T) {
 		if out, code := p.candor("explain", text); code != 2 {
 			t.Errorf("explain %q: %d %s", text, code, out)
 		}
-	}
-}
-
-// TestK3AnUnregisteredCodeCannotBeWrittenDown checks that an unregistered number is an invalid code, and is not sent.
-func TestK3AnUnregisteredCodeCannotBeWrittenDown(t *testing.T) {
-	t.Parallel()
-	all := slices.Collect(candor.Codes())
-	for number := candor.Code(-1); number < 6000; number++ {
-		if registered := slices.Contains(all, number); number.Valid() != registered {
-			t.Errorf("%d: valid %v, registered %v", number, number.Valid(), registered)
-		}
-	}
-	for _, made := range []candor.Code{-1, 1, 3299, 1 << 30} {
-		if e := candor.New(made, ""); e.Validate() == nil {
-			t.Errorf("an error with code %d is valid", int(made))
-		}
-	}
-	none := candor.New(0, "The code is missing.")
-	if none.Code().Valid() || none.Validate() == nil {
-		t.Errorf("an error without a code has become %v", none.Code())
-	}
-	written, err := json.Marshal(none)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sent struct {
-		Code string `json:"code"`
-	}
-	if err := json.Unmarshal(written, &sent); err != nil || sent.Code != "UNCODED_ERROR" {
-		t.Errorf("an error without a code is sent as %s", written)
 	}
 }
 
