@@ -162,9 +162,7 @@ func (h *harness) receive() ([]byte, error) {
 		if !ok {
 			return nil, errEnded
 		}
-		if !h.mcp {
-			checkListed(h.t, line)
-		}
+		checkListed(h.t, line)
 		return line, nil
 	case <-time.After(patience):
 		return nil, errors.New("no answer")

@@ -139,8 +139,8 @@ func (r reply) outcome() string {
 	return strings.Join(names, " ")
 }
 
-// TestBothModesLimitTheLine sends a line above MCP_MAX_LINE_LEN, and then one that fits.
-func TestBothModesLimitTheLine(t *testing.T) {
+// TestH6BothModesLimitTheLine sends a line above MCP_MAX_LINE_LEN, and then one that fits.
+func TestH6BothModesLimitTheLine(t *testing.T) {
 	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		h := start(t, setup{mcp: mcp, env: []string{"MCP_MAX_LINE_LEN=2000"}})
