@@ -193,7 +193,7 @@ func TestSystemsBehindWrapAreOne(t *testing.T) {
 		{[]string{"workrail"}, []systemCall{
 			{"start_workflow", `{"workflowId":"bug-hunt","context":{"report":"it crashes"}}`, false}, {"continue_workflow", `{"continueToken":"TOKEN"}`, false},
 			{"inspect_workflow", `{"workflowId":"zz"}`, true}, {"nosuch", "{}", true}}},
-		{[]string{"harness", "--mcp"}, []systemCall{{"kg_query", "{}", false}, {"kg_add", "{}", true}, {"nosuch", "{}", true}}},
+		{[]string{"harness", "--mcp"}, []systemCall{{"kg_query", "{}", false}, {"kg_add", `{"subject":"","predicate":"b","object":"c"}`, true}, {"nosuch", "{}", true}}},
 		{[]string{"dual"}, []systemCall{{"task_list", "{}", false}, {"merkle_finalize", `{"session_id":"zz"}`, true}, {"nosuch", "{}", true}}},
 	} {
 		t.Run(c.system[0], func(t *testing.T) {

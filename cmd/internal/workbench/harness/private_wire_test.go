@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,12 +42,17 @@ func TestStateAndKeysAreNotServed(t *testing.T) {
 		"home/.local/state/candor/ledger/keys/signer.key", "notes/second.txt", "state/version.json", "state", "elsewhere", "twice", "state/keys/new/key",
 	} {
 		params := fmt.Sprintf(`{"path":%q,"file":%[1]q}`, path)
-		for _, method := range []string{"fs/read", "fs/stat", "fs/list", "fs/write", "fs/delete", "fs/mkdir"} {
+		for _, method := range []string{"fs/read", "fs/stat", "fs/list", "fs/write", "fs/delete", "fs/mkdir", "fs/edit", "fs/move"} {
 			only := fmt.Sprintf(`{"path":%q}`, path)
-			if method == "fs/write" {
+			switch method {
+			case "fs/write":
 				only = fmt.Sprintf(`{"path":%q,"content":"evil"}`, path)
+			case "fs/edit":
+				only = fmt.Sprintf(`{"path":%q,"edits":[{"old":"PRIVATE","new":"x"}]}`, path)
+			case "fs/move":
+				only = fmt.Sprintf(`{"from":%q,"to":"notes/moved.txt"}`, path)
 			}
-			if path == "notes/second.txt" && method != "fs/read" || path == "key.txt" && method == "fs/list" {
+			if path == "notes/second.txt" && !slices.Contains([]string{"fs/read", "fs/edit", "fs/move"}, method) || path == "key.txt" && method == "fs/list" {
 				continue // it says nothing about the key, and writing replaces only this name
 			}
 			if got := h.call(method, only); !strings.HasPrefix(got.code(), "filesystem/") || strings.Contains(string(got.m.Bytes()), "PRIVATE+") {
@@ -57,7 +63,7 @@ func TestStateAndKeysAreNotServed(t *testing.T) {
 			t.Errorf("mb/read %s: %s", path, got.m.Bytes())
 		}
 	}
-	for _, call := range [][2]string{{"mb/list", `{}`}, {"mb/search", `{"q":"PRIVATE+KEY"}`}} {
+	for _, call := range [][2]string{{"mb/list", `{}`}, {"mb/search", `{"q":"PRIVATE+KEY"}`}, {"fs/search", `{"glob":"**"}`}, {"fs/search", `{"q":"PRIVATE+KEY"}`}} {
 		if got := string(h.call(call[0], call[1]).result().Raw()); strings.Contains(got, "signer.key") || strings.Contains(got, "a.key") || !strings.Contains(got, "notes/a.txt") {
 			t.Errorf("%s: %s", call[0], got)
 		}

@@ -174,7 +174,7 @@ func (f *files) move(_ context.Context, in moveIn) (moveOut, error) {
 		return moveOut{}, domain.Fail(filesystemcode.Denied, "there is a file or folder with the new name", nil,
 			candor.WithSuggestion("Choose another name, or delete what is there first."))
 	}
-	content, info, err := from.content(f.maxBytes)
+	content, info, err := f.content(from.path)
 	if err != nil {
 		return moveOut{}, err
 	}
@@ -187,19 +187,23 @@ func (f *files) move(_ context.Context, in moveIn) (moveOut, error) {
 	return moveOut{from.path, to.path, len(content)}, nil
 }
 
-// content reads a regular file of at most max bytes.
-func (t target) content(max int) ([]byte, fs.FileInfo, error) {
-	file, info, err := folder.OpenPlain(t.dir, t.base)
+// content reads a regular file that may be written again.
+func (f *files) content(path string) ([]byte, fs.FileInfo, error) {
+	root, name, err := f.open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, info, err := root.OpenLiteral(name) // it refuses another name of a private file
 	if err != nil {
 		return nil, nil, explain(err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	content, err := io.ReadAll(io.LimitReader(file, int64(max)+1))
+	content, err := io.ReadAll(io.LimitReader(file, int64(f.maxBytes)+1))
 	if err != nil {
 		return nil, nil, explain(err)
 	}
-	if len(content) > max {
-		return nil, nil, domain.Fail(filesystemcode.WriteTooLarge, fmt.Sprintf("the file has more than %d bytes", max), nil)
+	if len(content) > f.maxBytes {
+		return nil, nil, domain.Fail(filesystemcode.WriteTooLarge, fmt.Sprintf("the file has more than %d bytes", f.maxBytes), nil)
 	}
 	return content, info, nil
 }

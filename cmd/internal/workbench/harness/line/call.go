@@ -100,8 +100,25 @@ func (s *Server) refuse(m *method, params []byte) *candor.Error {
 	if e := s.limit(m); e != nil {
 		return e
 	}
-	return checkParams(m, params)
+	if last := m.refused.Load(); last != nil && string(params) == last.params {
+		return last.err
+	}
+	e := checkParams(m, params)
+	if e != nil && len(params) <= maxRemembered {
+		m.refused.Store(&refusal{string(params), e})
+	}
+	return e
 }
+
+// refusal is the error for invalid parameters. The last one of each method is kept, because clients that fail in a loop send the same call
+// again and again, and explaining it takes longer than all else.
+type refusal struct {
+	params string
+	err    *candor.Error
+}
+
+// maxRemembered is the length of the longest parameters that are kept.
+const maxRemembered = 1024
 
 // limit returns the error of a call that comes too early, nil if it may run.
 func (s *Server) limit(m *method) *candor.Error {

@@ -99,6 +99,7 @@ type method struct {
 	exempt bool // from the rate limit
 	bucket bucket
 
+	refused       atomic.Pointer[refusal]
 	calls, errors atomic.Uint64
 }
 
