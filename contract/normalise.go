@@ -54,7 +54,8 @@ func Normalise(dst []byte, m *wire.Message, e *candor.Error, to Client) ([]byte,
 	if bytes.Equal(n.before.Raw(), envelope) {
 		return append(dst, m.Bytes()...), nil
 	}
-	n.block = string(dialect.AppendText(make([]byte, 0, 1024), n.e)) // the limit of AppendText
+	var text [1024]byte // the limit of AppendText
+	n.block = string(dialect.AppendText(text[:0], n.e))
 	switch {
 	case m.Shape() == wire.KindError && m.Error().Type() == wire.TypeObject:
 		edits := make([]splice.Edit, 0, 2)
@@ -205,26 +206,25 @@ func (n *normaliser) blockEdit(m *wire.Message) splice.Edit {
 	if edit, ok := ownBlockEdit(content, n.before, []byte(n.block)); ok {
 		return edit
 	}
-	block := textBlock([]byte(n.block))
-	path := []string{"result", "content"}
-	list := append([]byte{'['}, block...)
+	path, block := []string{"result", "content"}, textBlock([]byte(n.block))
+	kept, all := make([][]byte, 0, 8), 0
 	if content.Type() != wire.TypeArray {
-		if theirs := blockOf(content); theirs != nil {
-			list = append(append(list, ','), theirs...)
-		}
-		return splice.Edit{Path: path, Value: append(list, ']')}
+		kept = append(kept, blockOf(content))
 	}
-	kept, all := 0, 0
 	for theirs := range content.Elements() {
 		all++
-		if text, ok := theirs.Path("text").Str(); ok && theirs.Path("type").Is("text") && n.repeats(text) {
-			continue
+		if text, ok := theirs.Path("text").Str(); !ok || !theirs.Path("type").Is("text") || !n.repeats(text) {
+			kept = append(kept, theirs.Raw())
 		}
-		kept++
-		list = append(append(list, ','), theirs.Raw()...)
 	}
-	if kept == all {
+	if content.Type() == wire.TypeArray && len(kept) == all {
 		return splice.Edit{Path: path, Value: block, Insert: true} // keeps the white space
+	}
+	list := append([]byte{'['}, block...)
+	for _, theirs := range kept {
+		if theirs != nil {
+			list = append(append(list, ','), theirs...)
+		}
 	}
 	return splice.Edit{Path: path, Value: append(list, ']')}
 }
