@@ -1,12 +1,12 @@
 package contract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -120,7 +120,7 @@ func (h *answerText) keepSent() {
 	})
 }
 
-var callsMissing = regexp.MustCompile(`(?i)\b(?:missing|required|provided?|specif)`)
+var callsMissing = lazyregexp.New(`(?i)\b(?:missing|required|provided?|specif)`)
 
 // located returns the path of an argument as the schema has it.
 func (h *answerText) located(path string) string {
@@ -176,9 +176,9 @@ func (h *answerText) contradicts(issue candor.Issue) bool {
 func (h *answerText) isTool() bool { return h.method == "" || h.method == "tools/call" }
 
 var (
-	placeTokens = regexp.MustCompile("[^ \n\t\"'`(),;]+")
-	ownHost     = regexp.MustCompile(`^(?:[\w-]+\.)+[\w-]+(?::\d+)?/`)
-	places      = regexp.MustCompile(`://|/.*/|\\.*\\|^[.~]*/..|^.+\.[a-z0-9]{2,4}$`)
+	placeTokens = lazyregexp.New("[^ \n\t\"'`(),;]+")
+	ownHost     = lazyregexp.New(`^(?:[\w-]+\.)+[\w-]+(?::\d+)?/`)
+	places      = lazyregexp.New(`://|/.*/|\\.*\\|^[.~]*/..|^.+\.[a-z0-9]{2,4}$`)
 )
 
 // maskPlaces replaces URLs, paths and file names by a mark, because the words in them do not describe the failure. "and/or", "I/O"
@@ -187,7 +187,7 @@ func maskPlaces(text string) string {
 	if !strings.ContainsAny(text, `/\.`) {
 		return text
 	}
-	return placeTokens.ReplaceAllStringFunc(text, func(token string) string {
+	return placeTokens.Get().ReplaceAllStringFunc(text, func(token string) string {
 		bare := strings.TrimRight(token, ":.")
 		switch {
 		case !places.MatchString(bare) || strings.HasSuffix(bare, ".js") && !strings.Contains(bare, "/"):

@@ -2,11 +2,11 @@ package contract
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -96,14 +96,14 @@ func (a callFacts) given(endings []string) bool {
 
 // splitName splits readTextFile, read_text_file and read-text-file into the same words.
 func splitName(s string) nameWords {
-	parts := nameParts.FindAllString(s[:min(len(s), 128)], -1)
+	parts := nameParts.Get().FindAllString(s[:min(len(s), 128)], -1)
 	for i, part := range parts {
 		parts[i] = strings.ToLower(part)
 	}
 	return parts
 }
 
-var nameParts = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+var nameParts = lazyregexp.New(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
 
 // doneBy returns the verb in the tool's name of which word is the past participle: close for closed in close_issue,
 // cancel for cancelled in cancelOrder. It returns "" otherwise.

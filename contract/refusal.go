@@ -2,8 +2,8 @@ package contract
 
 import (
 	"bytes"
-	"regexp"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -16,11 +16,11 @@ func (v *textView) refuses(hidden []byte) bool {
 	if list := bytes.IndexAny(hidden[:min(len(hidden), labelBytes)], "[{"); list >= 0 && isIssueList(hidden[list:]) {
 		return true
 	}
-	return v.short() && !v.repeatsLabel() && (labelledCode.Match(v.text) || tables().CallWords.within(&v.first, predicateWords))
+	return v.short() && !v.repeatsLabel() && (labelledCode.Get().Match(v.text) || tables().CallWords.within(&v.first, predicateWords))
 }
 
 // labelledCode is a label with an error code in brackets, as in "Error [RECORD_NOT_FOUND]:".
-var labelledCode = regexp.MustCompile(`^(?i:error|exception) ?[\[(][A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[\])]:`)
+var labelledCode = lazyregexp.New(`^(?i:error|exception) ?[\[(][A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[\])]:`)
 
 // labelBytes is the number of bytes in which an issue list must begin after an error label.
 const labelBytes = 64
@@ -55,7 +55,7 @@ func (v *textView) reportsStatus() bool {
 const statusLine = 7
 
 // pageTitle finds the title of an HTML page.
-var pageTitle = regexp.MustCompile(`(?is)^\s*<(?:!doctype html|html).*?<title[^>]*>([^<]*)<`)
+var pageTitle = lazyregexp.New(`(?is)^\s*<(?:!doctype html|html).*?<title[^>]*>([^<]*)<`)
 
 // pageHead is the number of bytes in which the title of a page is searched.
 const pageHead = 2048
@@ -68,7 +68,7 @@ func isErrorPage(text wire.Value, request *wire.Message) bool {
 		return false
 	}
 	plain, _ := text.StrBytes()
-	title := pageTitle.FindSubmatch(plain[:min(len(plain), pageHead)])
+	title := pageTitle.Get().FindSubmatch(plain[:min(len(plain), pageHead)])
 	if title == nil {
 		return false
 	}

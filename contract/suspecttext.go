@@ -2,10 +2,10 @@ package contract
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -72,7 +72,7 @@ func (l *line) isStderr() bool {
 }
 
 // exitLine is the last line of such a text if the program failed.
-var exitLine = regexp.MustCompile(`(?i)\n\[?exit(?:ed with)? (?:code|status):? -?[1-9]\d*\]?$`)
+var exitLine = lazyregexp.New(`(?i)\n\[?exit(?:ed with)? (?:code|status):? -?[1-9]\d*\]?$`)
 
 // reportsExit reports whether the text is what a program wrote to standard error, and its exit code is not zero.
 func (v *textView) reportsExit() bool {
@@ -240,20 +240,20 @@ func (v *textView) isRecord() bool {
 
 // startsAsRecord reports whether a line begins with a date or a number, as in 2026-11-02, 02/Nov, 10:00 and "1. ", or with a hash.
 func startsAsRecord(line []byte) bool {
-	hash := hashLine.Find(line)
+	hash := hashLine.Get().Find(line)
 	return recordLine.Match(line) || hash != nil && bytes.ContainsAny(hash, "0123456789")
 }
 
 // isListed reports whether a line has the form "- item", "* item", "| cell" or "Label: value".
 func isListed(line []byte) bool {
-	label := bytes.ToLower(listedLine.Find(line))
+	label := bytes.ToLower(listedLine.Get().Find(line))
 	return len(label) > 0 && !bytes.Contains(label, []byte("err")) && !bytes.Contains(label, []byte("fail"))
 }
 
 var (
-	recordLine = regexp.MustCompile(`^\[?(?:\d{4}-.|\d{1,2}[:/][^ ]|\d{1,2}\. )|^#\d`)
-	hashLine   = regexp.MustCompile(`^[0-9a-f]{7,}[ :]`)
-	listedLine = regexp.MustCompile(`^(?:[-*|] |[A-Z][^:]{1,22}: )`)
+	recordLine = lazyregexp.New(`^\[?(?:\d{4}-.|\d{1,2}[:/][^ ]|\d{1,2}\. )|^#\d`)
+	hashLine   = lazyregexp.New(`^[0-9a-f]{7,}[ :]`)
+	listedLine = lazyregexp.New(`^(?:[-*|] |[A-Z][^:]{1,22}: )`)
 )
 
 func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= shortLines }

@@ -2,11 +2,11 @@ package contract
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // readAnswer finds the response of a service of the tool that could not be read, which is a fault of the service or the
@@ -48,11 +48,11 @@ func (h *answerText) sentMarkup() bool {
 }
 
 // quotedPart matches a quotation in a message, such as the word at which a parser stopped.
-var quotedPart = regexp.MustCompile("[\"'`“]([^\"'`“”\n]{2,})[\"'`”]")
+var quotedPart = lazyregexp.New("[\"'`“]([^\"'`“”\n]{2,})[\"'`”]")
 
 // quotesPart reports whether the message quotes a part of an argument.
 func (h *answerText) quotesPart() bool {
-	for _, quote := range quotedPart.FindAllStringSubmatch(h.Text, 4) {
+	for _, quote := range quotedPart.Get().FindAllStringSubmatch(h.Text, 4) {
 		for _, value := range h.values {
 			if i := strings.Index(value, quote[1]); i >= 0 && foreign.StandsAlone(value, i, i+len(quote[1])) {
 				return true
@@ -63,7 +63,7 @@ func (h *answerText) quotesPart() bool {
 }
 
 // ofResponse matches the text of a runtime that failed on a part of a response.
-var ofResponse = regexp.MustCompile(`(?i)\b(?:response|resp|reply)\b[\w.?\[\]]* is (?:not |undefined|null)`)
+var ofResponse = lazyregexp.New(`(?i)\b(?:response|resp|reply)\b[\w.?\[\]]* is (?:not |undefined|null)`)
 
 // snippet is the number of bytes that a runtime quotes at least of a text that it could not parse.
 const snippet = 10

@@ -3,9 +3,10 @@ package foreign
 import (
 	"cmp"
 	"html"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // splitAdvice records advice in separate lines after the sentence and returns the text before it. A text that is only advice is
@@ -66,11 +67,11 @@ func (r *reader) provide(rest string) {
 var provided = sync.OnceValue(func() *grammar { return newGrammar("required: a|an|the|valid|both|either? valid? IDENTS") })
 
 // requestIDs are the names before the id of a request in the peer's log, as in "(request id: req_123)".
-var requestIDs = regexp.MustCompile(`(?i)(?:^|[^a-z_])(?:(?:x-)?request|correlation|trace|incident|error|reference|activity)[ _-]?id[ :="'~≈()\t\\]*([\w:.-]{6,128})`)
+var requestIDs = lazyregexp.New(`(?i)(?:^|[^a-z_])(?:(?:x-)?request|correlation|trace|incident|error|reference|activity)[ _-]?id[ :="'~≈()\t\\]*([\w:.-]{6,128})`)
 
 // requestOf finds the peer's reference.
 func (r *reader) requestOf(s string) {
-	for _, m := range requestIDs.FindAllStringSubmatch(s, -1) {
+	for _, m := range requestIDs.Get().FindAllStringSubmatch(s, -1) {
 		if id := strings.TrimRight(m[1], ".:-_"); len(id) >= 6 && strings.ContainsAny(id, "0123456789") {
 			keep(&r.said.RequestID, id)
 			return
@@ -112,14 +113,14 @@ func (r *reader) page(page string) string {
 }
 
 var (
-	titles   = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title`)
-	headings = regexp.MustCompile(`(?is)<h1[^>]*>(.*?)</h1`)
-	tags     = regexp.MustCompile(`<[^>]*>?`)
+	titles   = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title`)
+	headings = lazyregexp.New(`(?is)<h1[^>]*>(.*?)</h1`)
+	tags     = lazyregexp.New(`<[^>]*>?`)
 )
 
 // element returns the text inside the first element that matches.
-func element(page string, form *regexp.Regexp) string {
-	if m := form.FindStringSubmatch(page); m != nil {
+func element(page string, form *lazyregexp.Regexp) string {
+	if m := form.Get().FindStringSubmatch(page); m != nil {
 		return html.UnescapeString(plainText(m[1]))
 	}
 	return ""
@@ -127,5 +128,5 @@ func element(page string, form *regexp.Regexp) string {
 
 // plainText returns a text without tags and line breaks.
 func plainText(s string) string {
-	return strings.Join(strings.Fields(tags.ReplaceAllString(s, " ")), " ")
+	return strings.Join(strings.Fields(tags.Get().ReplaceAllString(s, " ")), " ")
 }

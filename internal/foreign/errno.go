@@ -1,8 +1,9 @@
 package foreign
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // errnoOf finds the system error that a text names.
@@ -24,12 +25,12 @@ func (r *reader) errnoOf(s string) {
 }
 
 var (
-	errnoForm     = regexp.MustCompile(`(?:^|[^A-Za-z_])(E[A-Z_]+)`)
-	exceptionForm = regexp.MustCompile(`(?:^|[^A-Za-z._])([A-Z]\w*)[:(]`)
+	errnoForm     = lazyregexp.New(`(?:^|[^A-Za-z_])(E[A-Z_]+)`)
+	exceptionForm = lazyregexp.New(`(?:^|[^A-Za-z._])([A-Z]\w*)[:(]`)
 )
 
 func errnoIn(s string) string {
-	for _, m := range errnoForm.FindAllStringSubmatch(s, -1) {
+	for _, m := range errnoForm.Get().FindAllStringSubmatch(s, -1) {
 		if tables().ErrnoNames[m[1]] {
 			return m[1]
 		}
@@ -45,7 +46,7 @@ func errnoIn(s string) string {
 
 // exceptionOf finds the name of an exception inside a sentence: "failed: ValueError: …", "ConnectionError(…".
 func (r *reader) exceptionOf(s string) {
-	for _, m := range exceptionForm.FindAllStringSubmatch(s, -1) {
+	for _, m := range exceptionForm.Get().FindAllStringSubmatch(s, -1) {
 		if isException(m[1]) {
 			keep(&r.said.Exception, m[1])
 			return
@@ -54,12 +55,12 @@ func (r *reader) exceptionOf(s string) {
 }
 
 // symbolForm finds (CODE), [CODE], a word with the prefix of a known vocabulary, and code: CODE.
-var symbolForm = regexp.MustCompile(`[(\[]["']?([A-Z0-9_]+)["']?[)\]]|(?:^|[^\w])((?:ERR_|UND_ERR_|SQLITE_|E_|PGRST)[A-Z0-9_]+)\b|` +
+var symbolForm = lazyregexp.New(`[(\[]["']?([A-Z0-9_]+)["']?[)\]]|(?:^|[^\w])((?:ERR_|UND_ERR_|SQLITE_|E_|PGRST)[A-Z0-9_]+)\b|` +
 	`(?i:\b(?:code|reason))["']? *[:=] *["'` + "`" + `]?([A-Z0-9_]+)\b`)
 
 // symbolsOf finds code words inside a sentence.
 func (r *reader) symbolsOf(s string) {
-	for _, m := range symbolForm.FindAllStringSubmatch(s, -1) {
+	for _, m := range symbolForm.Get().FindAllStringSubmatch(s, -1) {
 		name := m[1] + m[2] + m[3]
 		if !tables().ErrnoNames[name] && (isSymbol(name) || m[3] != "" && isCapital(name)) {
 			r.symbol(name)

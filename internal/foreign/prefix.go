@@ -1,10 +1,10 @@
 package foreign
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/phrase"
 )
 
@@ -84,15 +84,15 @@ func closeEmphasis(marks, s string) string {
 }
 
 var (
-	numberPrefix    = regexp.MustCompile(`^((?:McpError: )?MCP error|JSON-RPC error|RPC error|rpc error: code =|Error code|Error) \(?(-?\d+)\)*:`)
-	exceptionPrefix = regexp.MustCompile(`^([A-Za-z0-9_.]+)(?: \[([A-Z0-9_]+)\])?:[ \n]`)
-	bracketPrefix   = regexp.MustCompile(`^\[([A-Z0-9_]{3,80})\]:?`)
-	symbolPrefix    = regexp.MustCompile(`^([A-Z0-9_]+): `)
+	numberPrefix    = lazyregexp.New(`^((?:McpError: )?MCP error|JSON-RPC error|RPC error|rpc error: code =|Error code|Error) \(?(-?\d+)\)*:`)
+	exceptionPrefix = lazyregexp.New(`^([A-Za-z0-9_.]+)(?: \[([A-Z0-9_]+)\])?:[ \n]`)
+	bracketPrefix   = lazyregexp.New(`^\[([A-Z0-9_]{3,80})\]:?`)
+	symbolPrefix    = lazyregexp.New(`^([A-Z0-9_]+): `)
 )
 
 // peelNumber removes "MCP error -32602: " and similar prefixes.
 func (r *reader) peelNumber(s string) (string, bool) {
-	m := numberPrefix.FindStringSubmatch(s)
+	m := numberPrefix.Get().FindStringSubmatch(s)
 	if m == nil {
 		return s, false
 	}
@@ -130,7 +130,7 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
+var toolName = lazyregexp.New(`^[A-Za-z0-9_./-]{1,128}$`)
 
 // isToolName reports whether s has only characters that MCP allows in the name of a tool.
 func isToolName(s string) bool { return toolName.MatchString(s) }
@@ -205,7 +205,7 @@ func (r *reader) peelError(s string) (string, bool) {
 
 // peelException removes "TypeError: ", also with a code as Node writes it: "TypeError [ERR_X]: ".
 func (r *reader) peelException(s string) (string, bool) {
-	m := exceptionPrefix.FindStringSubmatch(s)
+	m := exceptionPrefix.Get().FindStringSubmatch(s)
 	if m == nil || !isException(m[1]) || m[2] != "" && !isSymbol(m[2]) {
 		return s, false
 	}
@@ -231,7 +231,7 @@ func isException(name string) bool {
 
 // peelBracket removes "[CODE] ".
 func (r *reader) peelBracket(s string) (string, bool) {
-	m := bracketPrefix.FindStringSubmatch(s)
+	m := bracketPrefix.Get().FindStringSubmatch(s)
 	if m == nil || !isCapital(m[1]) || strings.TrimSpace(s[len(m[0]):]) == "" {
 		return s, false
 	}
@@ -242,7 +242,7 @@ func (r *reader) peelBracket(s string) (string, bool) {
 
 // peelSymbol removes "FILE_NOT_FOUND: " and "REFUSE: ". A system error is kept, as in "ENOENT: no such file".
 func (r *reader) peelSymbol(s string) (string, bool) {
-	m := symbolPrefix.FindStringSubmatch(s)
+	m := symbolPrefix.Get().FindStringSubmatch(s)
 	if m == nil || !isSymbol(m[1]) && !refusals[m[1]] || tables().ErrnoNames[m[1]] {
 		return s, false
 	}
@@ -259,7 +259,7 @@ func isSymbol(s string) bool {
 	return len(s) <= 80 && strings.Contains(s, "_") && isCapital(s)
 }
 
-var capital = regexp.MustCompile(`^[0-9_]*(?:[A-Z][0-9_]*){3,}$`)
+var capital = lazyregexp.New(`^[0-9_]*(?:[A-Z][0-9_]*){3,}$`)
 
 // isCapital reports whether s has only capitals, digits and underscores, and at least three capitals.
 func isCapital(s string) bool { return capital.MatchString(s) }

@@ -2,8 +2,9 @@ package foreign
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // A server without validation fails on invalid arguments. The message of its runtime names the variable, which may be an argument
@@ -179,14 +180,14 @@ func goroutineAt(s string) int {
 
 // frame is a stack line of Node, Java and .NET, "    at x (file:1:2)", which has a position in code. The list of a validator
 // ("  → at name") and Jackson's position in the JSON have none.
-var frame = regexp.MustCompile(`(?m)^[ \t]+(?:\.\.\. .* more|at (?:[^\[\n]|\[[^S\n])[^\n]*?(?:\(| in |:[^\n]*[/\\]|[/\\][^\n]*:)[^\n]*)(?:\n|$)`)
+var frame = lazyregexp.New(`(?m)^[ \t]+(?:\.\.\. .* more|at (?:[^\[\n]|\[[^S\n])[^\n]*?(?:\(| in |:[^\n]*[/\\]|[/\\][^\n]*:)[^\n]*)(?:\n|$)`)
 
 // frames removes the stack lines.
 func (r *reader) frames(s string) string {
-	stack := frame.FindAllString(s, -1)
+	stack := frame.Get().FindAllString(s, -1)
 	if len(stack) == 0 || !strings.Contains(s, "\n") {
 		return s
 	}
 	keep(&r.said.Stack, strings.Join(stack, ""))
-	return strings.TrimSpace(frame.ReplaceAllString(s, ""))
+	return strings.TrimSpace(frame.Get().ReplaceAllString(s, ""))
 }

@@ -3,10 +3,10 @@ package foreign
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redactjson"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -96,14 +96,14 @@ func (r *reader) splitBody(s string) (rest, body string) {
 }
 
 // bodyLabel is a label that stands before a body, after the sentence.
-var bodyLabel = regexp.MustCompile(`(?i)[,;(]\s*(?:content|body|response|data|payload|details)\s*[:=]?\s*$`)
+var bodyLabel = lazyregexp.New(`(?i)[,;(]\s*(?:content|body|response|data|payload|details)\s*[:=]?\s*$`)
 
 // withoutFrame joins the texts before and after a body, without its quotes and its label.
 func withoutFrame(before, after string) string {
 	if n := len(before); n > 0 && after != "" && before[n-1] == after[0] && strings.IndexByte("\"'`", after[0]) >= 0 {
 		before, after = before[:n-1], after[1:]
 	}
-	before = bodyLabel.ReplaceAllString(before, "")
+	before = bodyLabel.Get().ReplaceAllString(before, "")
 	return strings.TrimSpace(before + after)
 }
 
