@@ -71,6 +71,9 @@ var requestIDs = lazyregexp.New(`(?i)(?:^|[^a-z_])(?:(?:x-)?request|correlation|
 
 // requestOf finds the peer's reference.
 func (r *reader) requestOf(s string) {
+	if !strings.ContainsAny(s, "0123456789") { // an id has one
+		return
+	}
 	for _, m := range requestIDs.Get().FindAllStringSubmatch(s, -1) {
 		if id := strings.TrimRight(m[1], ".:-_"); len(id) >= 6 && strings.ContainsAny(id, "0123456789") {
 			keep(&r.said.RequestID, id)

@@ -29,6 +29,8 @@ var (
 	exceptionForm = lazyregexp.New(`(?:^|[^A-Za-z._])([A-Z]\w*)[:(]`)
 )
 
+// exceptionOf and symbolsOf look for a character of their expression first, because most texts have none.
+
 func errnoIn(s string) string {
 	for _, m := range errnoForm.Get().FindAllStringSubmatch(s, -1) {
 		if tables().ErrnoNames[m[1]] {
@@ -46,6 +48,9 @@ func errnoIn(s string) string {
 
 // exceptionOf finds the name of an exception inside a sentence: "failed: ValueError: …", "ConnectionError(…".
 func (r *reader) exceptionOf(s string) {
+	if !strings.ContainsAny(s, ":(") {
+		return
+	}
 	for _, m := range exceptionForm.Get().FindAllStringSubmatch(s, -1) {
 		if isException(m[1]) {
 			keep(&r.said.Exception, m[1])
@@ -60,6 +65,9 @@ var symbolForm = lazyregexp.New(`[(\[]["']?([A-Z0-9_]+)["']?[)\]]|(?:^|[^\w])((?
 
 // symbolsOf finds code words inside a sentence.
 func (r *reader) symbolsOf(s string) {
+	if !strings.ContainsAny(s, "([_:=") && !strings.Contains(s, "PGRST") {
+		return
+	}
 	for _, m := range symbolForm.Get().FindAllStringSubmatch(s, -1) {
 		name := m[1] + m[2] + m[3]
 		if !tables().ErrnoNames[name] && (isSymbol(name) || m[3] != "" && isCapital(name)) {
