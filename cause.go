@@ -289,7 +289,7 @@ func (p StackPolicy) Frames(pcs []uintptr) string {
 // FirstFrames returns the first Verbose lines of a stack made by [StackPolicy.Frames], which has one frame per line and
 // the innermost first, or the whole stack if Verbose is negative.
 func (p StackPolicy) FirstFrames(stack string) string {
-	if p.Verbose < 0 {
+	if p.Verbose < 0 || stack == "" {
 		return stack
 	}
 	lines := strings.SplitN(stack, "\n", p.Verbose+1)
