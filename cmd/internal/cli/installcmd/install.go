@@ -381,6 +381,13 @@ func (c *command) sayDone(o outcome) {
 	case o.written > 0 && c.remove:
 		fmt.Fprintln(c.env.Out, "\nDone. Restart the clients, which read the file when they start.")
 	case o.written > 0:
-		fmt.Fprintln(c.env.Out, "\nDone. Restart the clients, which read the file when they start. To undo: candor uninstall --all")
+		undo := "candor uninstall --all"
+		if c.project {
+			undo += " --project"
+		}
+		if c.hook {
+			undo += " --hook"
+		}
+		fmt.Fprintln(c.env.Out, "\nDone. Restart the clients, which read the file when they start. To undo: "+undo)
 	}
 }
