@@ -21,11 +21,11 @@ func denialIn(holder wire.Value) wire.Value {
 }
 
 // readDenial finds that the server denied the request.
-func readDenial(h *answerText) finding {
+func readDenial(h *answerText) Evidence {
 	if !h.denial.Present() {
-		return finding{}
+		return Evidence{}
 	}
-	return finding{candor.CodePermissionDenied, strengthSaid, "the server's authorization denial"}
+	return found(candor.CodePermissionDenied, strengthSaid, "the server's authorization denial")
 }
 
 // denialOptions returns what a denial says about the error. Nothing was executed; the words are the server's.

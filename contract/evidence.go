@@ -5,19 +5,16 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// strength is the weight of one piece of evidence.
-type strength string
-
 // The strengths. Weak evidence fits several codes and never decides, because misleading advice is worse than no advice.
 const (
-	strengthNone   strength = "none"
-	strengthWeak   strength = "weak"   // listed by [Explain], but does not decide
-	strengthFair   strength = "fair"   // prose
-	strengthStrong strength = "strong" // machine-readable: a number, a status, an errno, a validator's list
-	strengthSaid   strength = "said"   // the peer named a registered code itself
+	strengthNone   = "none"
+	strengthWeak   = "weak"   // listed by [Explain], but does not decide
+	strengthFair   = "fair"   // prose
+	strengthStrong = "strong" // machine-readable: a number, a status, an errno, a validator's list
+	strengthSaid   = "said"   // the peer named a registered code itself
 )
 
-// Evidence is the result of one reader for a failure.
+// Evidence is the result of one reader for a failure. The zero Evidence means that nothing was found.
 type Evidence struct {
 	// Kind is the stable name of the reader, such as "status" or "words". See spec/contract.md 8.
 	Kind string
@@ -31,21 +28,18 @@ type Evidence struct {
 	Decided bool
 }
 
-// finding is the result of one reader. The zero finding means that nothing was found.
-type finding struct {
-	code     candor.Code
-	strength strength
-	why      string
-}
+func strongly(code candor.Code, why string) Evidence { return found(code, strengthStrong, why) }
+func fairly(code candor.Code, why string) Evidence   { return found(code, strengthFair, why) }
+func weakly(code candor.Code, why string) Evidence   { return found(code, strengthWeak, why) }
 
-func strongly(code candor.Code, why string) finding { return finding{code, strengthStrong, why} }
-func fairly(code candor.Code, why string) finding   { return finding{code, strengthFair, why} }
-func weakly(code candor.Code, why string) finding   { return finding{code, strengthWeak, why} }
+func found(code candor.Code, strength, why string) Evidence {
+	return Evidence{Code: code, Strength: strength, Why: why}
+}
 
 // evidenceReader looks for one kind of evidence.
 type evidenceReader struct {
 	kind string
-	read func(h *answerText) finding
+	read func(h *answerText) Evidence
 }
 
 // evidenceReaders are run in this order, and the first that finds more than weak evidence decides. The order goes from
@@ -69,14 +63,14 @@ var evidenceReaders = []evidenceReader{
 	{"vague-number", readVagueNumber},
 }
 
-// infer returns the finding that decides the code of a failure. It always has a code.
-func infer(h *answerText) finding {
+// infer returns the evidence that decides the code of a failure. It always has a code.
+func infer(h *answerText) Evidence {
 	for i := range evidenceReaders {
-		if f := evidenceReaders[i].read(h); f.code.Valid() && f.strength != strengthWeak {
+		if f := evidenceReaders[i].read(h); f.Code.Valid() && f.Strength != strengthWeak {
 			return f
 		}
 	}
-	return finding{code: lastResort(h.verdict)}
+	return Evidence{Code: lastResort(h.verdict)}
 }
 
 // Explain returns all evidence for the code of a failure, in the order in which it is weighed. It returns nil for a clean answer,
@@ -89,7 +83,7 @@ func Explain(x *Exchange) []Evidence {
 		return nil
 	}
 	if e := spoken(x); e != nil {
-		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: string(strengthSaid), Why: "the answer carries an error in a known dialect", Decided: true}}
+		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: strengthSaid, Why: "the answer carries an error in a known dialect", Decided: true}}
 	}
 	return listEvidence(newAnswerText(x, f.Verdict))
 }
@@ -99,16 +93,17 @@ func listEvidence(h *answerText) []Evidence {
 	decided := false
 	for _, r := range evidenceReaders {
 		f := r.read(h)
-		if !f.code.Valid() {
+		if !f.Code.Valid() {
 			continue
 		}
-		wins := !decided && f.strength != strengthWeak
+		wins := !decided && f.Strength != strengthWeak
 		decided = decided || wins
-		all = append(all, Evidence{Kind: r.kind, Code: f.code, Strength: string(f.strength), Why: redact.Text(f.why), Decided: wins})
+		f.Kind, f.Why, f.Decided = r.kind, redact.Text(f.Why), wins
+		all = append(all, f)
 	}
 	if !decided {
 		all = append(all, Evidence{
-			Kind: "none", Code: lastResort(h.verdict), Strength: string(strengthNone),
+			Kind: "none", Code: lastResort(h.verdict), Strength: strengthNone,
 			Why: "nothing said for certain what failed; the message has the server's words", Decided: true,
 		})
 	}

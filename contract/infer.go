@@ -29,26 +29,26 @@ func lastResort(v Verdict) candor.Code {
 
 // readCode finds a registered code among the symbols. The innermost symbol wins, because callers add the outer ones. A vague
 // symbol, such as INTERNAL_ERROR, counts only without a status or an errno.
-func readCode(h *answerText) finding {
+func readCode(h *answerText) Evidence {
 	for i := len(h.Symbols) - 1; i >= 0; i-- {
 		c, ok := candor.LookupSymbol(h.Symbols[i])
 		if ok && !vague(c) {
-			return finding{c, strengthSaid, "the server's own code " + h.Symbols[i]}
+			return found(c, strengthSaid, "the server's own code "+h.Symbols[i])
 		}
 	}
 	// Other systems use numbers from 1000 on, too: in a text, or beside an HTTP status, the number is not ours.
 	if h.Numbered && h.Number >= 1000 && h.verdict == VerdictProtocol && h.Status == 0 {
 		if c := candor.Code(h.Number); c.Valid() {
-			return finding{c, strengthSaid, "the server's own number " + strconv.FormatInt(h.Number, 10)}
+			return found(c, strengthSaid, "the server's own number "+strconv.FormatInt(h.Number, 10))
 		}
 	}
 	if len(h.Symbols) > 0 && h.Status == 0 && h.Errno == "" {
 		last := h.Symbols[len(h.Symbols)-1]
 		if c, ok := candor.LookupSymbol(last); ok {
-			return finding{c, strengthSaid, "the server's own code " + last}
+			return found(c, strengthSaid, "the server's own code "+last)
 		}
 	}
-	return finding{}
+	return Evidence{}
 }
 
 // vague reports whether a code names a failure without its kind.
@@ -62,7 +62,7 @@ func vague(c candor.Code) bool {
 }
 
 // readMissing distinguishes an unknown tool, resource, prompt and method; servers use the same numbers for all of them.
-func readMissing(h *answerText) finding {
+func readMissing(h *answerText) Evidence {
 	switch {
 	case h.UnknownTool || h.method == "tools/call" && inText(h.text, &tables().UnknownTool):
 		return h.missingTool()
@@ -79,7 +79,7 @@ func readMissing(h *answerText) finding {
 	case h.Numbered && h.Number == -32002:
 		return strongly(candor.CodeResourceNotFound, "the number -32002")
 	default:
-		return finding{}
+		return Evidence{}
 	}
 }
 
@@ -88,9 +88,9 @@ func (h *answerText) missesNamed(method string) bool {
 	return h.method == method && h.Numbered && h.Number != -32601 && !h.OfRequest && inText(h.text, &tables().NotThere)
 }
 
-// missingTool returns the finding for words that say that a tool does not exist. If the called tool is known to exist, the words
+// missingTool returns the evidence for words that say that a tool does not exist. If the called tool is known to exist, the words
 // mean another tool unless they name the called one.
-func (h *answerText) missingTool() finding {
+func (h *answerText) missingTool() Evidence {
 	const why = "the words say that the tool is unknown"
 	if h.schema.known() && h.Tool != h.call.tool && !strings.Contains(h.Text, h.call.tool) {
 		return weakly(candor.CodeToolNotFound, why+", but the server lists the tool that was called")
@@ -108,20 +108,20 @@ var numbers = map[int64]candor.Code{
 	-32042: candor.CodePreconditionFailed, // retired: the user had to visit a URL first
 }
 
-func readNumber(h *answerText) finding {
+func readNumber(h *answerText) Evidence {
 	if c, ok := numbers[h.Number]; ok && h.Numbered {
 		return strongly(c, "the number "+strconv.FormatInt(h.Number, 10))
 	}
-	return finding{}
+	return Evidence{}
 }
 
 // readVagueNumber reads the numbers that servers use for any failure. It runs last.
-func readVagueNumber(h *answerText) finding {
+func readVagueNumber(h *answerText) Evidence {
 	c := h.vagueNumber()
 	why := "the number " + strconv.FormatInt(h.Number, 10)
 	switch {
 	case !h.Numbered || !c.Valid():
-		return finding{}
+		return Evidence{}
 	case h.Number == -32600 && h.method == "tools/call" && !h.OfRequest:
 		return weakly(c, why+", but the request has the form of one")
 	default:
@@ -149,48 +149,48 @@ func (h *answerText) vagueNumber() candor.Code {
 }
 
 // readOutput finds a validator's complaint about the tool's own result.
-func readOutput(h *answerText) finding {
+func readOutput(h *answerText) Evidence {
 	if h.OfOutput {
 		return strongly(candor.CodeOutputInvalid, "a validator complains about the tool's own result")
 	}
-	return finding{}
+	return Evidence{}
 }
 
 // readSymbol reads error symbols of other systems by their parts: rate_limit_exceeded, AuthenticationError, invalid_request_error.
-func readSymbol(h *answerText) finding {
-	f := h.symbolFinding()
-	unset := f.code == candor.CodeInvalidArguments && strings.IndexByte(h.text, echoWord) < 0 && inText(h.text, &tables().Unset)
-	if f.code == candor.CodeInternalError || unset {
-		return finding{} // less specific than the text; see readVagueSymbol
+func readSymbol(h *answerText) Evidence {
+	f := h.symbolEvidence()
+	unset := f.Code == candor.CodeInvalidArguments && strings.IndexByte(h.text, echoWord) < 0 && inText(h.text, &tables().Unset)
+	if f.Code == candor.CodeInternalError || unset {
+		return Evidence{} // less specific than the text; see readVagueSymbol
 	}
 	return f
 }
 
 // readVagueSymbol reads a symbol that only says that something failed.
-func readVagueSymbol(h *answerText) finding { return h.symbolFinding() }
+func readVagueSymbol(h *answerText) Evidence { return h.symbolEvidence() }
 
-func (h *answerText) symbolFinding() finding {
+func (h *answerText) symbolEvidence() Evidence {
 	for i := len(h.Symbols) - 1; i >= 0; i-- {
 		words := strings.Join(splitName(h.Symbols[i]), " ")
 		if c := inSymbols(words); c.Valid() {
 			return fairly(h.refused(c), "the code word "+h.Symbols[i])
 		}
 	}
-	return h.snakeFinding()
+	return h.snakeEvidence()
 }
 
-// snakeFinding reads a lower-case symbol at the end of a sentence, as in "An API error occurred: channel_not_found". Names of
+// snakeEvidence reads a lower-case symbol at the end of a sentence, as in "An API error occurred: channel_not_found". Names of
 // arguments are not symbols.
-func (h *answerText) snakeFinding() finding {
+func (h *answerText) snakeEvidence() Evidence {
 	text := strings.TrimRight(h.text, " .\n")
 	word := text[strings.LastIndexAny(text, " \n\"'(")+1:]
 	if len(h.Issues) > 0 || !strings.Contains(word, "_") || strings.ToLower(word) != word || h.schema.has(word) || !strings.HasSuffix(strings.TrimSpace(text[:len(text)-len(word)]), ":") {
-		return finding{}
+		return Evidence{}
 	}
 	if c := inSymbols(strings.Join(splitName(word), " ")); c.Valid() {
 		return fairly(h.refused(c), "the code word "+word)
 	}
-	return finding{}
+	return Evidence{}
 }
 
 // refused maps a failed sign-in to the party that must sign in. Outside of tool calls that is always the caller.
@@ -203,9 +203,9 @@ func (h *answerText) refused(c candor.Code) candor.Code {
 
 // readStatus reads the HTTP status of the response that the tool got. Some services use one status for several failures; for
 // those, the text may decide.
-func readStatus(h *answerText) finding {
+func readStatus(h *answerText) Evidence {
 	if h.Status < 400 || h.Status > 599 {
-		return finding{}
+		return Evidence{}
 	}
 	why := "HTTP status " + strconv.Itoa(h.Status)
 	if ambiguous[h.Status] {
@@ -246,9 +246,9 @@ func statusCode(status int) candor.Code {
 }
 
 // readErrno reads a system error together with the operation that failed.
-func readErrno(h *answerText) finding {
+func readErrno(h *answerText) Evidence {
 	if h.Errno == "" {
-		return finding{}
+		return Evidence{}
 	}
 	why := "the system error " + h.Errno
 	switch {
@@ -270,13 +270,13 @@ func readErrno(h *answerText) finding {
 			return strongly(candor.CodeUpstreamUnreachable, why)
 		}
 	}
-	return finding{}
+	return Evidence{}
 }
 
 // readFields blames the caller for failing fields, in the arguments of a tool or in the request around them.
-func readFields(h *answerText) finding {
+func readFields(h *answerText) Evidence {
 	if len(h.Issues) == 0 {
-		return finding{}
+		return Evidence{}
 	}
 	why := "the failing field " + h.Issues[0].Path
 	if h.OfRequest || !h.isTool() {
@@ -287,30 +287,30 @@ func readFields(h *answerText) finding {
 
 // readElsewhere finds a rejection of a field that is no argument, for arguments that fit the schema: a service behind the tool rejected the
 // request that the tool made.
-func readElsewhere(h *answerText) finding {
+func readElsewhere(h *answerText) Evidence {
 	if !h.others || h.verdict == VerdictMasked || h.OfRequest || !h.isTool() || h.schema.fit() != fitYes {
-		return finding{}
+		return Evidence{}
 	}
-	switch readWords(h).code {
+	switch readWords(h).Code {
 	case 0, candor.CodePermissionDenied, candor.CodeUnsupported, candor.CodeNotFound: // as a field is not allowed, not supported or unknown
 	default:
-		return finding{}
+		return Evidence{}
 	}
 	return fairly(candor.CodeUpstreamRejected, "the words find fault with a field that is not an argument")
 }
 
 // readConnection reads the words of common libraries for a lost connection.
-func readConnection(h *answerText) finding {
+func readConnection(h *answerText) Evidence {
 	if h.Disconnected {
 		return fairly(candor.CodeUpstreamUnreachable, "words for a lost connection")
 	}
-	return finding{}
+	return Evidence{}
 }
 
 // readException reads the name of an exception. It looks up known names first and then the parts of the name, as in SocketError.
-func readException(h *answerText) finding {
+func readException(h *answerText) Evidence {
 	if h.Exception == "" {
-		return finding{}
+		return Evidence{}
 	}
 	why := "the exception " + h.Exception
 	if c, ok := tables().Exception[h.Exception]; ok {
@@ -325,5 +325,5 @@ func readException(h *answerText) finding {
 	if c := inSymbols(strings.Join(splitName(h.Exception), " ")); c.Valid() && c != candor.CodeInvalidArguments && c != candor.CodeInternalError {
 		return fairly(h.refused(c), why)
 	}
-	return finding{}
+	return Evidence{}
 }

@@ -36,11 +36,11 @@ func Interpret(x *Exchange, c Conclusion) *candor.Error {
 	case VerdictClean:
 		return nil
 	case VerdictLost:
-		return (&answerText{verdict: c.Verdict}).finish(x, finding{code: candor.CodeUpstreamGone})
+		return (&answerText{verdict: c.Verdict}).finish(x, Evidence{Code: candor.CodeUpstreamGone})
 	case VerdictStray:
-		return (&answerText{verdict: c.Verdict}).finish(x, finding{code: candor.CodeStrayAnswer})
+		return (&answerText{verdict: c.Verdict}).finish(x, Evidence{Code: candor.CodeStrayAnswer})
 	case VerdictMalformed:
-		return (&answerText{verdict: c.Verdict}).finish(x, finding{code: malformedCode(x)})
+		return (&answerText{verdict: c.Verdict}).finish(x, Evidence{Code: malformedCode(x)})
 	case VerdictProtocol, VerdictTool, VerdictMasked:
 	}
 	if e := spoken(x); e != nil {
@@ -132,15 +132,15 @@ func hearError(e, args wire.Value) foreign.Said {
 }
 
 // finish builds the error. It keeps the facts that the peer sent beside the inferred code.
-func (h *answerText) finish(x *Exchange, f finding) *candor.Error {
+func (h *answerText) finish(x *Exchange, f Evidence) *candor.Error {
 	s := &h.Said
 	set := make([]candor.Option, 0, 7)
 	set = append(set, candor.WithOrigin(party(h.verdict), h.infers(f)), candor.WithRef(cmp.Or(x.Ref, s.RequestID)),
 		candor.WithTool(cmp.Or(h.toolOf(x), s.Tool)))
-	if advice, given := retryOf(s, f.code, x); given {
+	if advice, given := retryOf(s, f.Code, x); given {
 		set = append(set, candor.WithRetry(advice))
 	}
-	if advice := unlisted(s, f.code); advice != "" {
+	if advice := unlisted(s, f.Code); advice != "" {
 		set = append(set, candor.WithSuggestion(advice))
 	}
 	if d := h.details(x); h.denial.Present() {
@@ -151,13 +151,13 @@ func (h *answerText) finish(x *Exchange, f finding) *candor.Error {
 	if !x.At.IsZero() {
 		set = append(set, candor.WithTime(x.At))
 	}
-	return candor.New(f.code, sentence(s), set...)
+	return candor.New(f.Code, sentence(s), set...)
 }
 
 // infers reports whether the code was inferred. A number or a word in a JSON-RPC error is not the server's own
 // statement: most SDKs put the exception of a tool there.
-func (h *answerText) infers(f finding) bool {
-	return f.strength != strengthSaid || h.verdict == VerdictProtocol && !h.denial.Present()
+func (h *answerText) infers(f Evidence) bool {
+	return f.Strength != strengthSaid || h.verdict == VerdictProtocol && !h.denial.Present()
 }
 
 // toolOf returns the name of the called tool, even if h was built without the request.

@@ -11,10 +11,10 @@ import (
 
 // readAnswer finds the response of a service of the tool that could not be read, which is a fault of the service or the
 // network. Text that the caller sent to be parsed is the caller's fault.
-func readAnswer(h *answerText) finding {
+func readAnswer(h *answerText) Evidence {
 	switch {
 	case !h.isTool():
-		return finding{}
+		return Evidence{}
 	case h.OfAnswer:
 		return strongly(candor.CodeUpstreamBadResponse, "the words find fault with the answer of a service behind the tool")
 	case h.elsewhere:
@@ -26,7 +26,7 @@ func readAnswer(h *answerText) finding {
 	case isMarkup(h.Text) && !h.sentMarkup():
 		return fairly(candor.CodeUpstreamBadResponse, "markup in the place of JSON")
 	case len(h.Issues) > 0 || inText(h.text, &tables().ArgumentWords) || !inText(h.text, &tables().BrokenJSON):
-		return finding{}
+		return Evidence{}
 	case strings.Contains(h.Text, "cannot unmarshal") && h.schema.known() && h.schema.fit() != fitYes:
 		return fairly(candor.CodeInvalidArguments, "a value that could not be decoded, and arguments that deviate from the schema")
 	case h.quotesArgument() || h.schema.fit() == fitNo:

@@ -10,16 +10,16 @@ import (
 )
 
 // readWords reads sentences written for people. A sentence that describes the failure takes precedence over one that gives advice.
-func readWords(h *answerText) finding {
+func readWords(h *answerText) Evidence {
 	if h.Masked {
-		return finding{} // the sentence does not name the cause, as in "Unknown error"
+		return Evidence{} // the sentence does not name the cause, as in "Unknown error"
 	}
 	m, words := h.meaningOf(h.first)
 	if m == nil {
 		m, words = h.meaningOf(h.text)
 	}
 	if m == nil {
-		return finding{}
+		return Evidence{}
 	}
 	code := h.placed(m.Code)
 	if m.Weak {
