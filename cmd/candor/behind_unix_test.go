@@ -191,7 +191,7 @@ func TestSystemsBehindWrapAreOne(t *testing.T) {
 			{"begin_session", `{"workspace_root":"ROOT","role":"planner"}`, false}, {"lint_plan", `{"content":"no front matter"}`, false},
 			{"read_file", `{"path":"zz"}`, true}, {"nosuch", "{}", true}}},
 		{[]string{"workrail"}, []systemCall{
-			{"start_workflow", `{"workflowId":"bug-hunt","context":{"report":"it crashes"}}`, false}, {"continue_workflow", `{"continueToken":"TOKEN"}`, false},
+			{"start_workflow", `{"workflowId":"bug-hunt","context":{"report":"it crashes","capabilities":{"shell":true}}}`, false}, {"continue_workflow", `{"continueToken":"TOKEN"}`, false},
 			{"inspect_workflow", `{"workflowId":"zz"}`, true}, {"nosuch", "{}", true}}},
 		{[]string{"harness", "--mcp"}, []systemCall{{"kg_query", "{}", false}, {"kg_add", `{"subject":"","predicate":"b","object":"c"}`, true}, {"nosuch", "{}", true}}},
 		{[]string{"dual"}, []systemCall{{"task_list", "{}", false}, {"merkle_finalize", `{"session_id":"zz"}`, true}, {"nosuch", "{}", true}}},

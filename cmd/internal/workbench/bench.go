@@ -134,9 +134,7 @@ func (b *Bench) build(version string) error {
 		b.wrapped[t.Name] = t
 		b.server.AddTool(listed, b.handle)
 	}
-	if b.system.Missing != nil {
-		b.server.AddReceivingMiddleware(b.missing) // inside the boundary, which records and counts the failure
-	}
+	b.server.AddReceivingMiddleware(b.missing) // inside the boundary, which records and counts the failure
 	b.guard = boundary.Install(b.server, b.boundary)
 	b.server.AddReceivingMiddleware(b.receive)
 	return nil

@@ -6,7 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"strings"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger"
@@ -22,6 +26,7 @@ type Call struct {
 	Arguments json.RawMessage
 
 	bench    *Bench
+	client   *mcp.ServerSession
 	acquired *Session // to be released when the call ends
 	conn     string   // the connection; "" if it does not outlast the call
 	start    time.Time
@@ -54,6 +59,39 @@ func newID() string {
 
 // Bench returns the bench that handles the call.
 func (c *Call) Bench() *Bench { return c.bench }
+
+// CanAsk reports whether the client can ask its user, by elicitation in the revisions of the protocol in which a server
+// sends requests.
+func (c *Call) CanAsk() bool {
+	if c.client == nil || c.conn == "" {
+		return false
+	}
+	p := c.client.InitializeParams()
+	return p != nil && p.ProtocolVersion < "2026" && p.Capabilities != nil && p.Capabilities.Elicitation != nil &&
+		(p.Capabilities.Elicitation.Form != nil || p.Capabilities.Elicitation.URL == nil)
+}
+
+// waitForUser limits the wait for the answer of a user.
+const waitForUser = 10 * time.Minute
+
+// Ask asks the client's user a question. schema is the JSON Schema of the answer: a boolean, number or string. The result is
+// nil if the user gives no answer.
+func (c *Call) Ask(ctx context.Context, question string, schema map[string]any) any {
+	ctx, cancel := context.WithTimeout(ctx, waitForUser)
+	defer cancel()
+	result, err := c.client.Elicit(ctx, &mcp.ElicitParams{Message: question, RequestedSchema: map[string]any{
+		"type": "object", "properties": map[string]any{"answer": schema}, "required": []string{"answer"},
+	}})
+	if err != nil {
+		c.bench.log.Warn("asking the user of the client", slog.Any("error", err))
+		return nil
+	}
+	answer := result.Content["answer"]
+	if text, ok := answer.(string); result.Action != "accept" || ok && strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return answer
+}
 
 // ErrSessionOpen is the error of [Call.Begin] if the connection already has a session, possibly from a concurrent call.
 var ErrSessionOpen = errors.New("the connection has a session")

@@ -37,9 +37,16 @@ func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// missing lets the system answer calls of unknown tools.
+// missing lets the system answer calls of unknown tools, and refuses to read resources, which no system has.
 func (b *Bench) missing(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "resources/read" {
+			return nil, candor.New(candor.CodeResourceNotFound, "", candor.WithOrigin(candor.PartyServer, false),
+				candor.WithSuggestion("This server has no resources. Call tools/list and use its tools."))
+		}
+		if b.system.Missing == nil {
+			return next(ctx, method, req)
+		}
 		if request, ok := req.(*mcp.CallToolRequest); ok && request.Params != nil && b.wrapped[request.Params.Name] == nil {
 			if e := b.system.Missing(request.Params.Name); e != nil {
 				return nil, e
@@ -56,7 +63,7 @@ func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	if t := b.wrapped[request.Params.Name]; len(none) == 0 || string(none) == "null" && t != nil && len(t.Required) == 0 && !b.system.StrictNull {
 		request.Params.Arguments = json.RawMessage(`{}`) // null means no arguments, unless some are required
 	}
-	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, start: time.Now()}
+	c := &Call{Name: request.Params.Name, ID: newID(), Arguments: request.Params.Arguments, bench: b, client: request.Session, start: time.Now()}
 	c.Tool = b.wrapped[c.Name]
 	c.conn = b.connection(request.Session)
 	c.Session, c.Stray = b.sessions.of(sessionsNamed(request.Params), c.conn)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,6 +63,22 @@ func (f *StateFlags) RootDir() (string, error) {
 		return "", term.BadInput("name an existing folder with --root", "--root: %s", err)
 	}
 	return absolute, RequireFolder("--root", absolute, "name an existing folder")
+}
+
+// Given names the flags that were given for the state and the ledger, for an advice to run a command beside the server: "" or
+// ", with the --state of this server". It has no paths, because the texts of errors have none.
+func (f *StateFlags) Given() string {
+	var names []string
+	if f.State != "" {
+		names = append(names, "--state")
+	}
+	if f.Ledger != "" {
+		names = append(names, "--ledger")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", with the " + strings.Join(names, " and ") + " of this server"
 }
 
 // RequireState returns an error if --state names a folder that does not exist, for commands that inspect a server.

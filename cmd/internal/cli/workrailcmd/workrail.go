@@ -34,7 +34,8 @@ In an agent's configuration:
      "command": "candor",
      "args": ["workbench", "workrail", "--workflows", "/home/me/workflows"]}}}
 
-Without --workflows only the examples are available: bug-hunt, migration and release. Exit code 2: a flag or a file is wrong.`,
+A question that only a person can answer is asked in the client if it offers elicitation, or else answered with candor workbench
+workrail answer. Without --workflows only the examples are available: bug-hunt, migration and release. Exit code 2: a flag or a file is wrong.`,
 		Example: `  candor workbench workrail
   candor workbench workrail --workflows ~/workflows --listen 127.0.0.1:8080
   candor workbench workrail check ~/workflows/release.yaml`,
@@ -45,12 +46,12 @@ Without --workflows only the examples are available: bug-hunt, migration and rel
 	cmd.Flags().StringVar(&c.workflows, "workflows", "", "folder of workflow files (.yaml, .yml, .json)")
 	cmd.Flags().BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
 	_ = cmd.MarkFlagDirname("workflows") // fails only for an unknown flag
-	cmd.AddCommand(newCheck(c.Env), newSchema(c.Env))
+	cmd.AddCommand(newAnswer(c.Env), newCheck(c.Env), newSchema(c.Env))
 	return cmd
 }
 
 func (c *workrailCommand) run(cmd *cobra.Command) error {
-	o := workrail.Options{Drill: c.drill}
+	o := workrail.Options{Drill: c.drill, AnswerFlags: c.Given()}
 	if c.workflows != "" {
 		o.Workflows = term.AbsolutePath(c.workflows)
 		if err := bench.RequireFolder("--workflows", o.Workflows, "name an existing folder"); err != nil {

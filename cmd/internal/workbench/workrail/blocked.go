@@ -93,9 +93,10 @@ func (s *System) blockers(w *workflow.Workflow, v *sessionState, try *attempt, a
 		all = append(all, b)
 	}
 	all = append(all, keyBlockers(step, pending.MissingKeys)...)
-	if pending.AwaitingUser {
+	if step.AskUser != nil && !v.answered && try.answer == nil {
 		all = append(all, newBlocker(blockerscode.UserOnlyDependency, pointer{Kind: "context_key", Step: step.ID, Name: step.AskUser.Key},
-			"Only the user can answer: "+cut(pending.Question, 400), "Ask the user, and put the answer into context."+step.AskUser.Key+"."))
+			"Only the user can answer: "+cut(pending.Question, 400),
+			"Ask the user to answer in a terminal: candor workbench workrail answer "+try.token.Session.String()+s.o.AnswerFlags+". Wait until the user has done so."))
 	}
 	all = append(all, capabilityBlockers(step, after)...)
 	if b, blocked := budgetBlocker(step, after); blocked {

@@ -85,7 +85,7 @@ func TestW16LongNamesFitTheBudget(t *testing.T) {
 	}
 	text += indent + "  - id: each\n" + indent + "    loop:\n" + indent + "      each: items\n" + indent + "      as: item\n" + indent + "      maxIterations: 2\n" + indent + "      steps:\n" + indent +
 		"        - {id: inner, prompt: p, notes: required, requires: [" + strings.Join(keys, ", ") + "], capabilities: [" + strings.Join(capabilities, ", ") +
-		"], output: {description: \"" + strings.Repeat("…", 500) + "\"}, askUser: {question: \"" + strings.Repeat("?…", 900) + "\", key: " + strings.Repeat("k", 128) + "}}\n"
+		"], output: {description: \"" + strings.Repeat("…", 500) + "\"}, askUser: {question: \"" + strings.Repeat("?…", 900) + "\", key: " + strings.Repeat("z", 128) + "}}\n"
 	p.write(p.workflows+"/deep.yaml", text)
 	s := p.start()
 	if v := s.call("validate_workflow", args{"file": "deep.yaml"}).fine(); !strings.Contains(string(v.M.Bytes()), `"valid":true`) {
@@ -95,7 +95,7 @@ func TestW16LongNamesFitTheBudget(t *testing.T) {
 	b := s.call("continue_workflow", args{"continueToken": a.token()}).kind("blocked")
 	b.wellBlocked()
 	give := args{}
-	for _, k := range append(keys, strings.Repeat("k", 128)) {
+	for _, k := range keys {
 		give[k] = "v"
 	}
 	able := args{}

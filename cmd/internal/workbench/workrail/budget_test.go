@@ -89,23 +89,6 @@ func TestW15EverythingAtItsLimitFitsOneStep(t *testing.T) {
 	}
 }
 
-func TestBlankAnswersAreNotAnswers(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	p.write(p.workflows+"/asks.yaml", "id: asks\nname: Asks\nsteps:\n  - {id: a, prompt: Ask., notes: optional, askUser: {question: \"Which?\", key: choice}}\n")
-	s := p.start()
-	for _, blank := range []any{"", " \n", args{}, []any{}} {
-		a := s.begin("asks", nil)
-		a = s.call("continue_workflow", args{"continueToken": a.token(), "context": args{"choice": blank}}).kind("blocked")
-		if code := a.data("blockers", "blockers", 0, "code"); code != "USER_ONLY_DEPENDENCY" {
-			t.Errorf("%#v: %s", blank, code)
-		}
-	}
-	for _, answered := range []any{"no", false, 0} {
-		s.call("continue_workflow", args{"continueToken": s.begin("asks", nil).token(), "context": args{"choice": answered}}).kind("completed")
-	}
-}
-
 func TestNumbersThatAreTooLargeAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -79,8 +80,8 @@ var stepFailures = map[continueKind]struct {
 		"Call resume_session to list the sessions that there are, or start again with start_workflow.", "a token of a session and step that this server has"},
 	workflowHashMismatch: {workrailcode.TokenWorkflowHashMismatch, "", restore, "the workflow as it was when the session was started"},
 	missingSnapshot:      {workrailcode.PreconditionFailed, "The workflow that this session was started with is not stored any more.", restore, ""},
-	noPendingStep: {workrailcode.PreconditionFailed, "The workflow is completed; no step is pending.",
-		"Call start_workflow if there is more to do.", ""},
+	noPendingStep: {workrailcode.PreconditionFailed, "No step is pending: the workflow is completed, or its session was cancelled.",
+		"Call start_workflow if there is more to do, or rewind_session to do the last step of this session again or to open a cancelled session.", ""},
 	sessionStoreError:  {workrailcode.InternalError, "The state of the workflow could not be stored or read.", askUser, ""},
 	snapshotStoreError: {workrailcode.InternalError, "The state of the workflow could not be stored or read.", askUser, ""},
 }
@@ -93,7 +94,11 @@ func (e *continueError) public() *candor.Error {
 		return publicRun(e.err, "continue with the same token", details)
 	}
 	if f.expected != "" {
-		details["tokenErrorCode"], details["expected"] = f.code.Symbol(), f.expected
+		details["tokenErrorCode"], details["reason"], details["expected"] = f.code.Symbol(), string(e.kind), f.expected
+	}
+	if errors.Is(e.err, syscall.ENOSPC) {
+		f.message = "The disk is full: the state of the workflow could not be stored."
+		f.suggestion = "Tell the user that the disk with the state folder is full. Then call resume_session for the current step."
 	}
 	return failure(f.code, f.message, f.suggestion, details, e.err)
 }
@@ -116,7 +121,7 @@ func publicRun(err error, goOn string, details map[string]any) *candor.Error {
 	case run.KindMissingContext:
 		details["keys"] = e.Keys
 		return failure(workrailcode.PreconditionFailed, "The context lacks keys that the workflow needs: "+strings.Join(e.Keys, ", ")+".",
-			"Send the call again with these keys in its argument context. inspect_workflow says what each is for.", details, err)
+			"Set these keys in the argument context and "+goOn+"; inspect_workflow says what each is for.", details, err)
 	case run.KindConditionEvalFailed:
 		details["key"], details["expected"] = e.Eval.Key, e.Eval.Want
 		return failure(workrailcode.ValidationError, "The condition of step "+e.Step+" cannot be decided: "+e.Eval.Error()+".",
@@ -124,7 +129,7 @@ func publicRun(err error, goOn string, details map[string]any) *candor.Error {
 	case run.KindMaxIterationsExceeded:
 		details["maxIterations"] = e.Limit
 		return failure(workrailcode.PreconditionFailed, fmt.Sprintf("The loop %s has reached its limit of %d iterations.", e.Path, e.Limit),
-			"Set the context so that the loop ends, or tell the user that the workflow cannot continue.", details, err)
+			"Set the context so that the loop ends, which inspect_workflow describes, and "+goOn+". If it cannot end, tell the user.", details, err)
 	case run.KindNoPendingStep:
 		return (&continueError{noPendingStep, err}).public()
 	case run.KindInvalidPosition:
@@ -150,7 +155,7 @@ func public(err error) *candor.Error {
 		return failure(workrailcode.SessionNotHealthy, "", "Stop using this session: export_session reads what is left, and start_workflow starts again.",
 			map[string]any{"health": unhealthy.Health}, nil)
 	case errors.Is(err, session.ErrLocked):
-		details := map[string]any{"tokenErrorCode": workrailcode.TokenSessionLocked.Symbol(), "expected": "a session that no other process is changing"}
+		details := map[string]any{"tokenErrorCode": workrailcode.TokenSessionLocked.Symbol(), "reason": "locked", "expected": "a session that no other process is changing"}
 		return failure(workrailcode.TokenSessionLocked, "Another process is changing this session.", "", details, nil).With(candor.WithRetry(candor.RetryIn(lockedFor)))
 	case errors.Is(err, session.ErrNotFound):
 		return (&continueError{kind: missingNodeOrRun}).public()

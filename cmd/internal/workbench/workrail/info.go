@@ -16,7 +16,8 @@ const (
 	StateOpen      State = "open"      // a step is pending
 	StateBlocked   State = "blocked"   // a step is pending, and the last attempt at it was blocked
 	StateCompleted State = "completed" // all steps are completed
-	StateDamaged   State = "damaged"   // it is not healthy, or cannot be read
+	StateCanceled  State = "cancelled"
+	StateDamaged   State = "damaged" // it is not healthy, or cannot be read
 )
 
 // Info describes a session. For a damaged session it is based on the sound events.
@@ -24,6 +25,7 @@ type Info struct {
 	ID        string             `json:"sessionId"`
 	Workflow  string             `json:"workflowId,omitempty"`
 	Goal      string             `json:"goal,omitempty"`
+	Folder    string             `json:"folder,omitempty"`
 	Step      string             `json:"step,omitempty"` // the path of the pending one; empty if completed
 	Completed int                `json:"completedSteps"`
 	Blocked   []string           `json:"blockedBy,omitempty"` // codes
@@ -67,7 +69,7 @@ func (s *System) Session(ctx context.Context, id string) (info Info, err error) 
 
 func infoOf(id string, v *sessionState) Info {
 	info := Info{
-		ID: id, Workflow: v.start.Workflow, Goal: v.start.Goal, Completed: len(v.nodes), Began: v.began, Updated: v.updated,
+		ID: id, Workflow: v.start.Workflow, Goal: v.start.Goal, Folder: v.start.Folder, Completed: len(v.done), Began: v.began, Updated: v.updated,
 		Health: session.Healthy, State: StateCompleted, Hash: v.start.Hash, Attempts: len(v.blocked), Blockers: v.blockers,
 	}
 	if v.next != nil {
@@ -76,6 +78,9 @@ func infoOf(id string, v *sessionState) Info {
 	for _, b := range v.blockers {
 		info.Blocked = append(info.Blocked, b.Code)
 		info.State = StateBlocked
+	}
+	if v.canceled != nil {
+		info.State, info.Step = StateCanceled, ""
 	}
 	return info
 }

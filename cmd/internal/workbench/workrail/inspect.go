@@ -31,6 +31,7 @@ type listedWorkflow struct {
 	Version     string   `json:"version,omitempty"`
 	Description string   `json:"description,omitempty"`
 	Context     []string `json:"requiredContext,omitempty"`
+	Abilities   []string `json:"requiredCapabilities,omitempty"`
 }
 
 func (s *System) list(ctx context.Context, _ *workbench.Call, _ struct{}) (workbench.Reply, error) {
@@ -48,10 +49,18 @@ func (s *System) list(ctx context.Context, _ *workbench.Call, _ struct{}) (workb
 				one.Context = append(one.Context, k.Key)
 			}
 		}
+		for _, c := range w.Capabilities {
+			if c.Required {
+				one.Abilities = append(one.Abilities, c.Name)
+			}
+		}
 		found = append(found, one)
 		fmt.Fprintf(&b, "- %s: %s", w.ID, oneLine(w.Description))
 		if len(one.Context) > 0 {
 			fmt.Fprintf(&b, " Needs context: %s.", strings.Join(one.Context, ", "))
+		}
+		if len(one.Abilities) > 0 {
+			fmt.Fprintf(&b, " Needs context.capabilities, an object with true for: %s.", strings.Join(one.Abilities, ", "))
 		}
 		b.WriteByte('\n')
 	}
@@ -87,6 +96,9 @@ func (s *System) inspectWorkflow() workbench.Tool {
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "%s (%s)\n%s\n", oneLine(w.Name), w.ID, indented(w.Description))
+			for _, c := range w.Capabilities {
+				fmt.Fprintf(&b, "%s capability %s: %s\n", map[bool]string{true: "required", false: "optional"}[c.Required], c.Name, oneLine(c.Description))
+			}
 			writeContextKeys(&b, w.Context)
 			outline(&b, w.Steps, "")
 			return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"workflow": json.RawMessage(text), "hash": w.Hash()}}, nil
@@ -97,11 +109,14 @@ func (s *System) inspectWorkflow() workbench.Tool {
 // writeContextKeys lists the keys of the context.
 func writeContextKeys(b *strings.Builder, keys []workflow.ContextKey) {
 	for _, k := range keys {
+		form, about := "context key %s, set in a later step: %s\n", oneLine(k.Description)
 		if k.Required {
-			fmt.Fprintf(b, "start_workflow needs the context key %s: %s\n", k.Key, oneLine(k.Description))
-		} else {
-			fmt.Fprintf(b, "context key %s, set in a later step: %s\n", k.Key, oneLine(k.Description))
+			form = "start_workflow needs the context key %s: %s\n"
 		}
+		if k.Type != "" {
+			about = strings.TrimSpace("(" + k.Type + ") " + about)
+		}
+		fmt.Fprintf(b, form, k.Key, about)
 	}
 }
 
@@ -113,16 +128,39 @@ func outline(b *strings.Builder, steps []workflow.Step, indent string) {
 			fmt.Fprintf(b, ": %s", oneLine(s.Title))
 		}
 		if s.When != nil {
-			b.WriteString(" (only if a condition holds)")
+			fmt.Fprintf(b, " (only if %s)", oneLine(s.When.String()))
 		}
 		if s.Loop != nil {
-			fmt.Fprintf(b, " (loop: %s, at most %d times)", s.Loop.Kind(), s.Loop.MaxIterations)
+			fmt.Fprintf(b, " (repeated %s, at most %d times)", oneLine(repeats(s.Loop)), s.Loop.MaxIterations)
+		}
+		if needs := needsOf(s); len(needs) > 0 {
+			b.WriteString(" (needs " + strings.Join(needs, "; ") + ")")
 		}
 		b.WriteByte('\n')
 		if s.Loop != nil {
 			outline(b, s.Loop.Steps, indent+"   ")
 		}
 	}
+}
+
+// needsOf lists what a step needs to be completed.
+func needsOf(s *workflow.Step) (needs []string) {
+	if s.Loop == nil && s.Notes != workflow.NotesNone {
+		needs = append(needs, string(s.Notes)+" notes")
+	}
+	if s.Output != nil {
+		needs = append(needs, "an output")
+	}
+	if len(s.Requires) > 0 {
+		needs = append(needs, "context: "+strings.Join(s.Requires, ", "))
+	}
+	if len(s.Capabilities) > 0 {
+		needs = append(needs, "capabilities: "+strings.Join(s.Capabilities, ", "))
+	}
+	if s.AskUser != nil {
+		needs = append(needs, "the user's answer to: "+oneLine(s.AskUser.Question))
+	}
+	return needs
 }
 
 type validateArgs struct {

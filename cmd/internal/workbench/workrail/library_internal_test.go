@@ -33,7 +33,7 @@ func opened(t *testing.T) (*System, string) {
 // started starts a session of an example and returns its id.
 func started(t *testing.T, s *System) token.SessionID {
 	t.Helper()
-	reply, err := s.start(t.Context(), nil, startArgs{Workflow: "bug-hunt", Context: []byte(`{"report":"it crashes"}`)})
+	reply, err := s.start(t.Context(), nil, startArgs{Workflow: "bug-hunt", Context: []byte(`{"report":"it crashes","capabilities":{"shell":true}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestListSurvivesAnUnreadableSession(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "events"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all, _, err := s.open(t.Context())
+	all, _, err := s.open(t.Context(), "")
 	slices.SortFunc(all, func(a, b Info) int { return b.Updated.Compare(a.Updated) })
 	if err != nil || len(all) != 2 || all[0].ID != fine.String() || all[0].Health != "healthy" || all[1].Health == "healthy" {
 		t.Errorf("got %+v, %v", all, err)

@@ -43,7 +43,7 @@ const plainSteps = `  - {id: s0, prompt: Do it., notes: optional}
 // demanding has a step for each kind of requirement.
 const demanding = `id: demanding
 name: Demanding
-capabilities: [{name: shell, required: true}]
+capabilities: [{name: shell}]
 steps:
   - {id: noted, prompt: Write., notes: required}
   - {id: producing, prompt: Produce., notes: optional, output: {description: A number., schema: {type: object, required: [n], properties: {n: {type: integer}}}}}

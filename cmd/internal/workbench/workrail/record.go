@@ -16,6 +16,9 @@ const (
 	eventStarted  = "run_started"
 	eventAdvanced = "step_advanced"
 	eventBlocked  = "step_blocked"
+	eventAnswered = "user_answered"
+	eventRewound  = "step_rewound"
+	eventCanceled = "session_cancelled"
 )
 
 // runStarted is the first event of a session.
@@ -24,6 +27,7 @@ type runStarted struct {
 	Name     string         `json:"name"`
 	Hash     string         `json:"hash"` // of the workflow, which is stored as a snapshot
 	Goal     string         `json:"goal,omitempty"`
+	Folder   string         `json:"folder,omitempty"` // of the work
 	Context  map[string]any `json:"context"`
 	Position run.Position   `json:"position"`
 	Next     *stepView      `json:"next,omitempty"` // nil if there are no steps to do
@@ -34,9 +38,33 @@ type stepAdvanced struct {
 	attempted
 	Notes    string          `json:"notes,omitempty"`
 	Output   json.RawMessage `json:"output,omitempty"`
-	Set      map[string]any  `json:"set,omitempty"` // keys of the context that were given
+	Set      map[string]any  `json:"set,omitempty"`    // keys of the context that were given
+	Person   bool            `json:"person,omitempty"` // one of the keys is the answer of a person, asked by the client
 	Position run.Position    `json:"position"`
 	Next     *stepView       `json:"next,omitempty"` // nil if the run is completed
+}
+
+// userAnswered records the answer of a person to the question of the pending step.
+type userAnswered struct {
+	Node  uint32 `json:"node"`
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+	By    string `json:"by"`
+}
+
+// stepRewound records that the last completed step is to be done again, or that a cancelled session is opened again. It ends its node like a completed step, so that
+// no token is valid twice.
+type stepRewound struct {
+	Node     uint32         `json:"node"`
+	Step     string         `json:"step"` // the path of the step to be done again
+	Position run.Position   `json:"position"`
+	Context  map[string]any `json:"context"`
+	Next     *stepView      `json:"next"`
+}
+
+// sessionCanceled records that a session was given up.
+type sessionCanceled struct {
+	Reason string `json:"reason,omitempty"`
 }
 
 // stepBlocked records that an attempt to complete a step was not accepted.
@@ -61,8 +89,9 @@ type outcome struct {
 
 // node is a point between two steps: the attempts that were blocked there, and the attempt that completed the step.
 type node struct {
-	blocked []outcome
-	done    outcome
+	blocked   []outcome
+	done      outcome
+	completed int // steps after it
 }
 
 // sessionState is the state of a session, folded from its events. It grows by a few bytes per step.
@@ -74,7 +103,10 @@ type sessionState struct {
 	context  map[string]any
 	position run.Position
 	next     *stepView
-	nodes    []node    // completed nodes
+	nodes    []node   // nodes that were left, by a completed step or by rewinding
+	done     []uint64 // the events of the completed steps, without those that were rewound
+	answered bool     // a person has answered the question of the pending step
+	canceled *sessionCanceled
 	blocked  []outcome // blocked attempts at the current node
 	blockers []blocker // of the last blocked attempt
 }
@@ -84,6 +116,16 @@ func (s *sessionState) node() uint32 { return uint32(len(s.nodes)) } //nolint:go
 
 // completed reports whether all steps are completed.
 func (s *sessionState) completed() bool { return s.next == nil }
+
+// ended reports whether no step can be completed any more.
+func (s *sessionState) ended() bool { return s.completed() || s.canceled != nil }
+
+// leave ends the current node.
+func (s *sessionState) leave(o outcome, position run.Position, next *stepView) {
+	s.nodes = append(s.nodes, node{blocked: s.blocked, done: o, completed: len(s.done)})
+	s.blocked, s.blockers, s.answered = nil, nil, false
+	s.position, s.next = position, next
+}
 
 // fold applies an event.
 func fold(s *sessionState, e session.Event) error {
@@ -106,10 +148,8 @@ func fold(s *sessionState, e session.Event) error {
 		if err := s.check(a.attempted); err != nil {
 			return err
 		}
-		s.nodes = append(s.nodes, node{blocked: s.blocked, done: outcome{e.Index, a.Digest}})
-		s.blocked, s.blockers = nil, nil
-		s.context = merged(s.context, a.Set)
-		s.position, s.next = a.Position, a.Next
+		s.context, s.done = merged(s.context, a.Set), append(s.done, e.Index)
+		s.leave(outcome{e.Index, a.Digest}, a.Position, a.Next)
 		return nil
 	case eventBlocked:
 		var b stepBlocked
@@ -121,6 +161,33 @@ func fold(s *sessionState, e session.Event) error {
 		}
 		s.blocked, s.blockers = append(s.blocked, outcome{e.Index, b.Digest}), b.Blockers
 		return nil
+	case eventAnswered:
+		var a userAnswered
+		if err := decode(e.Data, &a); err != nil {
+			return err
+		}
+		if a.Node != s.node() || s.ended() {
+			return fmt.Errorf("node %d was answered, but the session is at node %d", a.Node, s.node())
+		}
+		s.context, s.answered = merged(s.context, map[string]any{a.Key: a.Value}), true
+		return nil
+	case eventRewound:
+		var r stepRewound
+		if err := decode(e.Data, &r); err != nil {
+			return err
+		}
+		if r.Node != s.node() || len(s.done) == 0 && s.canceled == nil || r.Next == nil {
+			return fmt.Errorf("node %d was rewound, but the session is at node %d", r.Node, s.node())
+		}
+		if s.canceled == nil {
+			s.done = s.done[:len(s.done)-1]
+		}
+		s.context, s.canceled = r.Context, nil
+		s.leave(outcome{event: e.Index}, r.Position, r.Next)
+		return nil
+	case eventCanceled:
+		s.canceled = &sessionCanceled{}
+		return decode(e.Data, s.canceled)
 	default:
 		return fmt.Errorf("unknown event %s", e.Kind)
 	}
@@ -128,7 +195,7 @@ func fold(s *sessionState, e session.Event) error {
 
 // check returns an error if an attempt is not the next one.
 func (s *sessionState) check(a attempted) error {
-	if a.Node != s.node() || int(a.Attempt) != len(s.blocked) || s.completed() {
+	if a.Node != s.node() || int(a.Attempt) != len(s.blocked) || s.ended() {
 		return fmt.Errorf("step %s was attempted at node %d, attempt %d, but the session is at node %d, attempt %d",
 			a.Step, a.Node, a.Attempt, s.node(), len(s.blocked))
 	}
@@ -139,7 +206,7 @@ func (s *sessionState) check(a attempted) error {
 func decode(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	return d.Decode(v)
+	return session.JSONError(d.Decode(v))
 }
 
 // merged returns a context with keys set. Null removes a key.

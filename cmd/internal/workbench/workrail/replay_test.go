@@ -58,6 +58,9 @@ func TestW13ATokenUsedTwiceReturnsTheRecord(t *testing.T) {
 			do(args{"notes": "too little"}).kind("blocked")
 			do(args{}).kind("blocked")
 		}
+		if d.give == nil {
+			s.answers(a.data("sessionId"), "c")
+		}
 		do(d.give)
 	}
 	a.kind("completed")

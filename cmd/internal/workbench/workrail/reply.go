@@ -18,6 +18,7 @@ const (
 	kindStep      = "step"
 	kindBlocked   = "blocked"
 	kindCompleted = "completed"
+	kindCanceled  = "cancelled"
 )
 
 // answer is the structured content of start_workflow, continue_workflow and resume_session.
@@ -42,7 +43,8 @@ type answer struct {
 	Guidance []string `json:"guidance,omitempty"`
 	Earlier  *earlier `json:"earlier,omitempty"`
 
-	resumed bool // the reader may not know the step
+	resumed  bool   // the reader may not know the step
+	canceled string // for kindCanceled
 }
 
 // Notes of a blocked answer. Only an attempt that completes its step is kept.
@@ -83,6 +85,8 @@ func (a *answer) reply() workbench.Reply {
 		a.writeBlocked(&b)
 	case kindCompleted:
 		fmt.Fprintf(&b, "The workflow %s is completed: %d steps.\n", a.Workflow, a.Completed)
+	case kindCanceled:
+		b.WriteString(a.canceled)
 	default:
 		b.WriteString(a.Step.text())
 		fmt.Fprintf(&b, "\ncontinueToken: %s\n", a.Continue)
@@ -104,7 +108,7 @@ func (a *answer) writeBlocked(b *strings.Builder) {
 
 // begin returns an answer with the fields that all answers about a session have.
 func (s *System) begin(id token.SessionID, v *sessionState) *answer {
-	return &answer{SessionID: id.String(), Workflow: v.start.Workflow, Completed: len(v.nodes),
+	return &answer{SessionID: id.String(), Workflow: v.start.Workflow, Completed: len(v.done),
 		Resume: s.key.Mint(token.Token{Kind: token.Resume, Session: id})}
 }
 
@@ -113,6 +117,8 @@ func (s *System) current(id token.SessionID, v *sessionState) *answer {
 	a := s.begin(id, v)
 	next := token.Token{Kind: token.Continue, Session: id, Node: v.node(), Attempt: uint16(len(v.blocked))} //nolint:gosec // bounded by maxBlocked
 	switch {
+	case v.canceled != nil:
+		a.Kind, a.canceled = kindCanceled, v.canceledText(id)
 	case v.completed():
 		a.Kind = kindCompleted
 	case len(v.blocked) > 0:
@@ -134,7 +140,10 @@ func (s *System) recorded(id token.SessionID, v *sessionState, events []session.
 		if err := json.Unmarshal(e.Data, &b); err != nil {
 			return nil, err
 		}
-		a.Kind, a.Completed, a.Blockers, a.Retryable, a.Note = kindBlocked, int(b.Node), &report{b.Blockers}, true, blockedNote
+		if a.Completed = 0; b.Node > 0 {
+			a.Completed = v.nodes[b.Node-1].completed
+		}
+		a.Kind, a.Blockers, a.Retryable, a.Note = kindBlocked, &report{b.Blockers}, true, blockedNote
 		a.Retry = s.key.Mint(token.Token{Kind: token.Continue, Session: id, Node: t.Node, Attempt: t.Attempt + 1})
 		a.Replay.Stale = v.node() > t.Node || len(v.blocked) > int(t.Attempt)+1
 		var err error
@@ -145,8 +154,8 @@ func (s *System) recorded(id token.SessionID, v *sessionState, events []session.
 	if err != nil {
 		return nil, err
 	}
-	a.Kind, a.Step, a.Completed = kindCompleted, next, int(t.Node)+1
-	a.Replay.Stale = v.node() > t.Node+1 || len(v.blocked) > 0
+	a.Kind, a.Step, a.Completed = kindCompleted, next, v.nodes[t.Node].completed
+	a.Replay.Stale = v.node() > t.Node+1 || len(v.blocked) > 0 || v.canceled != nil
 	if next != nil {
 		a.Kind = kindStep
 		a.Continue = s.key.Mint(token.Token{Kind: token.Continue, Session: id, Node: t.Node + 1})
@@ -173,6 +182,8 @@ type stepView struct {
 	Guidance  []string      `json:"guidance,omitempty"`
 	Iteration int           `json:"iteration,omitempty"`
 	Total     int           `json:"total,omitempty"`
+	Most      int           `json:"maxIterations,omitempty"` // if a condition decides
+	Repeats   string        `json:"repeats,omitempty"`       // the condition
 	Needs     *requirements `json:"needs,omitempty"`
 }
 
@@ -197,6 +208,9 @@ func viewOf(w *workflow.Workflow, p run.Position, context map[string]any) (*step
 	s := pending.Step
 	v := &stepView{ID: s.ID, Path: pending.Path, Title: s.Label(), Prompt: pending.Prompt, Guidance: s.Guidance,
 		Iteration: pending.Iteration, Total: pending.Total, Needs: &requirements{Context: pending.MissingKeys, Capabilities: s.Capabilities}}
+	if l := pending.Loop; l != nil && v.Total == 0 {
+		v.Most, v.Repeats = l.MaxIterations, repeats(l)
+	}
 	if s.Notes != workflow.NotesNone {
 		v.Needs.Notes = string(s.Notes)
 	}
@@ -209,6 +223,21 @@ func viewOf(w *workflow.Workflow, p run.Position, context map[string]any) (*step
 	return v, nil
 }
 
+// repeats describes what decides about the next iteration of a loop.
+func repeats(l *workflow.Loop) string {
+	switch {
+	case l.While != nil:
+		return "while " + l.While.String()
+	case l.Until != nil:
+		return "until " + l.Until.String()
+	case l.Times != nil && l.Times.Key != "":
+		return "as often as " + l.Times.Key + " says"
+	case l.Times != nil:
+		return fmt.Sprintf("%d times", l.Times.N)
+	}
+	return "for each " + l.As + " of " + l.Each
+}
+
 // text returns the step as text for a model.
 func (v *stepView) text() string {
 	var b strings.Builder
@@ -218,6 +247,8 @@ func (v *stepView) text() string {
 	}
 	if v.Total > 0 {
 		fmt.Fprintf(&b, " (%d of %d)", v.Iteration, v.Total)
+	} else if v.Most > 0 {
+		fmt.Fprintf(&b, " (%d of at most %d, repeated %s)", v.Iteration, v.Most, oneLine(v.Repeats))
 	}
 	fmt.Fprintf(&b, "\n\n%s\n", strings.TrimSpace(redact.Chars(v.Prompt)))
 	for _, g := range v.Guidance {
@@ -255,7 +286,7 @@ func (n *requirements) lines() []string {
 		lines = append(lines, "context keys that are not set yet: "+strings.Join(n.Context, ", "))
 	}
 	if n.Question != "" {
-		lines = append(lines, "the user's answer in context."+n.AnswerKey+" to: "+oneLine(n.Question))
+		lines = append(lines, "an answer that only the user can give, to: "+oneLine(n.Question)+" Do not set context."+n.AnswerKey+" yourself: call continue_workflow, and the client asks the user, or the answer says how")
 	}
 	if len(n.Capabilities) > 0 {
 		lines = append(lines, "context."+capabilitiesKey+", once per session: an object that says for each of "+strings.Join(n.Capabilities, ", ")+" whether you have it, true or false")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,16 +40,23 @@ var sessionCodes = []candor.Code{
 func (s *System) resumeSession() workbench.Tool {
 	return workbench.Tool{
 		Name: "resume_session", Title: "Resume a session", ReadOnly: true,
-		About: "Get the pending step of a session with a token. Without arguments it lists the latest sessions that are not completed.",
-		Input: `{` + nameProperties + `}`,
+		About: "Get the pending step of a session with a token. Without a token and an id it lists the latest open sessions, with folder those of a project.",
+		Input: `{` + nameProperties + `,
+` + folderProperty + `}`,
 		Codes: append(slices.Clone(sessionCodes), workrailcode.SessionNotHealthy),
 		Run:   workbench.Handle(s.resume),
 	}
 }
 
-func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (workbench.Reply, error) {
+type resumeArgs struct {
+	nameArgs
+	Folder string `json:"folder"`
+}
+
+func (s *System) resume(ctx context.Context, _ *workbench.Call, args resumeArgs) (workbench.Reply, error) {
+	in := args.nameArgs
 	if in == (nameArgs{}) {
-		return s.listOpen(ctx)
+		return s.listOpen(ctx, args.Folder)
 	}
 	id, err := s.named(in)
 	if err != nil {
@@ -93,6 +102,9 @@ func (s *System) resumed(a *answer, v *sessionState) workbench.Reply {
 
 // named returns the session that a call names.
 func (s *System) named(in nameArgs) (token.SessionID, error) {
+	if in == (nameArgs{}) {
+		return token.SessionID{}, failure(workrailcode.ValidationError, "Give resumeToken or sessionId.", "Call resume_session without arguments to list the sessions.", nil, nil)
+	}
 	if in.Token == "" {
 		id, ok := token.ParseSessionID(in.SessionID)
 		if !ok {
@@ -140,7 +152,7 @@ const (
 
 // open returns the most recently changed sessions that are not completed, and the number of older sessions that were
 // not examined.
-func (s *System) open(ctx context.Context) (found []Info, older int, err error) {
+func (s *System) open(ctx context.Context, folder string) (found []Info, older int, err error) {
 	ids, err := s.sessions.Recent()
 	if err != nil {
 		return nil, 0, err
@@ -157,15 +169,23 @@ func (s *System) open(ctx context.Context) (found []Info, older int, err error) 
 		if err != nil {
 			return nil, 0, err
 		}
-		if m.State != StateCompleted {
+		if m.State != StateCompleted && m.State != StateCanceled && (folder == "" || m.Folder == folder) {
 			found = append(found, m)
 		}
 	}
 	return found, 0, nil
 }
 
-func (s *System) listOpen(ctx context.Context) (workbench.Reply, error) {
-	open, older, err := s.open(ctx)
+// cleaned returns a folder without a slash at its end.
+func cleaned(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return path.Clean(filepath.ToSlash(folder))
+}
+
+func (s *System) listOpen(ctx context.Context, folder string) (workbench.Reply, error) {
+	open, older, err := s.open(ctx, cleaned(folder))
 	if err != nil {
 		return workbench.Reply{}, public(err)
 	}
@@ -181,6 +201,9 @@ func (s *System) listOpen(ctx context.Context) (workbench.Reply, error) {
 		fmt.Fprintf(&b, "- %s: %s at step %s%s, %d completed, last changed %s\n", m.ID, m.Workflow, m.Step, m.blockedText(), m.Completed, m.Updated.Format(time.RFC3339))
 		if m.Goal != "" {
 			fmt.Fprintf(&b, "  goal: %s\n", oneLine(m.Goal))
+		}
+		if m.Folder != "" && folder == "" {
+			fmt.Fprintf(&b, "  folder: %s\n", oneLine(m.Folder))
 		}
 		if m.Resume != "" {
 			fmt.Fprintf(&b, "  resumeToken: %s\n", m.Resume)
@@ -226,11 +249,11 @@ type earlierValue struct {
 
 // earlier summarizes the latest completed steps of a session, as many as fit.
 func (s *sessionState) earlier(events []session.Event) (*earlier, error) {
-	e := &earlier{LeftOut: len(s.nodes)}
+	e := &earlier{LeftOut: len(s.done)}
 	remaining := maxEarlierBytes
-	for _, n := range slices.Backward(s.nodes) {
+	for _, event := range slices.Backward(s.done) {
 		var done stepAdvanced
-		if err := json.Unmarshal(events[n.done.event-1].Data, &done); err != nil {
+		if err := json.Unmarshal(events[event-1].Data, &done); err != nil {
 			return nil, err
 		}
 		step := earlierStep{Path: done.Step, Notes: shortened(done.Notes, maxEarlierNotes), Output: shortened(string(done.Output), maxEarlierOutput)}

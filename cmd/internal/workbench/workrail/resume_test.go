@@ -59,7 +59,8 @@ func TestResumingABlockedSessionShowsTheWholeStep(t *testing.T) {
 	s.call("resume_session", args{}).fine().says("at step do, blocked by ", "MISSING_REQUIRED_NOTES")
 	r := s.call("resume_session", args{"sessionId": a.data("sessionId")}).kind("blocked")
 	r.says("Step do: Do the work", "Do as asked.", "The count.", `"required":["n"]`, "Which one?", "Blocked:", "nothing of it was kept", "MISSING_REQUIRED_NOTES", r.token())
-	s.call("continue_workflow", args{"continueToken": r.token(), "notes": "Done.", "output": args{"n": 1}, "context": args{"fact": 1, "choice": "x"}}).kind("step")
+	s.answers(a.data("sessionId"), "x")
+	s.call("continue_workflow", args{"continueToken": r.token(), "notes": "Done.", "output": args{"n": 1}, "context": args{"fact": 1}}).kind("step")
 }
 
 // TestResumingShowsGuidanceAndEarlierNotes checks for the information that a new agent does not have.

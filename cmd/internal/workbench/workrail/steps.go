@@ -58,13 +58,15 @@ type attempt struct {
 	output  json.RawMessage
 	context map[string]any
 	digest  string
+	asks    bool // the client can ask a person
+	answer  any  // of that person; nil if there is none
 }
 
 func (a *attempt) at(v *sessionState) attempted {
 	return attempted{a.token.Node, a.token.Attempt, v.next.Path, a.digest}
 }
 
-func (s *System) advance(ctx context.Context, _ *workbench.Call, in continueArgs) (workbench.Reply, error) {
+func (s *System) advance(ctx context.Context, c *workbench.Call, in continueArgs) (workbench.Reply, error) {
 	t, err := s.key.Parse(in.Token, token.Continue)
 	if err != nil {
 		return workbench.Reply{}, public(err)
@@ -73,7 +75,23 @@ func (s *System) advance(ctx context.Context, _ *workbench.Call, in continueArgs
 	if bad != nil {
 		return workbench.Reply{}, bad
 	}
-	var a *answer
+	try.asks = c.CanAsk()
+	a, err := s.record(ctx, try)
+	if question, ok := errors.AsType[*userQuestion](err); ok { // the session is not locked while a person thinks
+		try.asks = false
+		try.answer = c.Ask(ctx, question.text, question.schema)
+		a, err = s.record(ctx, try)
+	}
+	if err != nil {
+		return workbench.Reply{}, public(err)
+	}
+	return a.reply(), nil
+}
+
+// record records an attempt and returns the answer, or the recorded answer to an earlier attempt with the same token.
+// The error is a [*userQuestion] if a person must be asked first.
+func (s *System) record(ctx context.Context, try *attempt) (a *answer, err error) {
+	t := try.token
 	var earlier *outcome
 	err = s.sessions.Update(ctx, t.Session.String(), func(v *sessionState) ([]session.Record, error) {
 		if earlier, err = v.find(t); err != nil || earlier != nil {
@@ -87,10 +105,7 @@ func (s *System) advance(ctx context.Context, _ *workbench.Call, in continueArgs
 			return err
 		})
 	}
-	if err != nil {
-		return workbench.Reply{}, public(err)
-	}
-	return a.reply(), nil
+	return a, err
 }
 
 func newAttempt(t token.Token, in continueArgs) (*attempt, *candor.Error) {
@@ -140,7 +155,7 @@ func (s *sessionState) find(t token.Token) (*outcome, error) {
 		return &blocked[t.Attempt], nil
 	case left:
 		return &s.nodes[t.Node].done, nil
-	case s.completed():
+	case s.ended():
 		return nil, &continueError{kind: noPendingStep}
 	default:
 		return nil, nil //nolint:nilnil // nothing is recorded
@@ -158,15 +173,25 @@ func (s *System) decide(v *sessionState, try *attempt) ([]session.Record, error)
 	} else if err != nil {
 		return nil, err
 	}
-	after := merged(v.context, try.context)
+	set := try.context
 	if len(blockers) == 0 {
-		if blockers, err = s.blockers(w, v, try, after); err != nil {
+		if bad := unfit(w, try.context, "continue with the same token"); bad != nil {
+			return nil, bad
+		}
+		if step := v.pending(w); step != nil && step.AskUser != nil && try.answer != nil {
+			set = merged(try.context, map[string]any{step.AskUser.Key: try.answer})
+		}
+		if blockers, err = s.blockers(w, v, try, merged(v.context, set)); err != nil {
 			return nil, err
 		}
+	}
+	if len(blockers) == 1 && blockers[0].Code == blockerscode.UserOnlyDependency.Symbol() && try.asks {
+		return nil, questionOf(w, v)
 	}
 	if len(blockers) > 0 {
 		return s.block(v, try, blockers)
 	}
+	after := merged(v.context, set)
 	position, err := run.Advance(w, v.position, after)
 	if err != nil {
 		if b, ok := brokenRule(v, err); ok {
@@ -179,7 +204,7 @@ func (s *System) decide(v *sessionState, try *attempt) ([]session.Record, error)
 		return nil, &continueError{advanceNextFailed, err}
 	}
 	return []session.Record{{Kind: eventAdvanced, Data: stepAdvanced{
-		attempted: try.at(v), Notes: try.notes, Output: try.output, Set: try.context, Position: position, Next: next,
+		attempted: try.at(v), Notes: try.notes, Output: try.output, Set: set, Person: try.answer != nil, Position: position, Next: next,
 	}}}, nil
 }
 
@@ -212,7 +237,7 @@ func blockedTooOften(attempts int, blockers []blocker) *candor.Error {
 // brokenRule turns an attempt that would change the list of a running loop into a blocker.
 func brokenRule(v *sessionState, err error) (blocker, bool) {
 	loop, ok := errors.AsType[*run.Error](err)
-	if !ok || loop.Kind != run.KindInvalidLoop || len(v.position.Loops) == 0 || v.position.Loops[len(v.position.Loops)-1].Items == "" {
+	if !ok || loop.Kind != run.KindInvalidLoop || !v.position.Runs(loop.Path) {
 		return blocker{}, false
 	}
 	return newBlocker(blockerscode.InvariantViolation, pointer{Kind: "context_key", Step: v.next.ID, Name: loop.Key},
@@ -300,8 +325,11 @@ const workflowProperty = `"workflowId":{"type":"string","minLength":1,"maxLength
 
 const contextProperty = `"context":{"type":"object","description":"Values that the steps use, such as paths and findings; at most 256 KiB. null removes a key."}`
 
+const folderProperty = `"folder":{"type":"string","minLength":1,"maxLength":4096,"description":"The absolute path of the project's folder. resume_session lists the sessions of a folder."}`
+
 type startArgs struct {
 	Workflow string          `json:"workflowId"`
+	Folder   string          `json:"folder"`
 	Goal     string          `json:"goal"`
 	Context  json.RawMessage `json:"context"`
 }
@@ -312,6 +340,7 @@ func (s *System) startWorkflow() workbench.Tool {
 		About: "Begin a workflow and get its first step with a continueToken. Keep the resumeToken: with it the workflow continues after an interruption.",
 		Input: `{` + workflowProperty + `,
 "goal":{"type":"string","maxLength":4096,"description":"What this run is for, in one or two sentences; it is shown when the session is resumed."},
+` + folderProperty + `,
 ` + contextProperty + `}`,
 		Required: []string{"workflowId"},
 		Codes:    []candor.Code{workrailcode.NotFound, workrailcode.PreconditionFailed},
@@ -329,9 +358,15 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 		return workbench.Reply{}, bad
 	}
 	given = merged(map[string]any{}, given)
+	if bad := unfit(w, given, "call start_workflow again"); bad != nil {
+		return workbench.Reply{}, bad
+	}
 	position, err := run.Start(w, given)
 	if err != nil {
 		return workbench.Reply{}, publicRun(err, "call start_workflow again", map[string]any{})
+	}
+	if bad := lacksCapabilities(w, given); bad != nil {
+		return workbench.Reply{}, bad
 	}
 	next, err := viewOf(w, position, given)
 	if err != nil {
@@ -343,7 +378,7 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 		return workbench.Reply{}, public(err)
 	}
 	v := sessionState{context: given, position: position, next: next, start: runStarted{
-		Workflow: w.ID, Name: w.Name, Hash: w.Hash(), Goal: in.Goal, Context: given, Position: position, Next: next,
+		Workflow: w.ID, Name: w.Name, Hash: w.Hash(), Goal: in.Goal, Folder: cleaned(in.Folder), Context: given, Position: position, Next: next,
 	}}
 	if err := s.sessions.Create(id.String(), session.Record{Kind: eventStarted, Data: v.start}); err != nil {
 		return workbench.Reply{}, public(err)

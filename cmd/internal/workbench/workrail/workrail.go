@@ -27,6 +27,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
+	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 	"github.com/candor-mcp/candor/internal/schema"
 )
@@ -40,6 +41,8 @@ type Options struct {
 	State *workbench.State
 	// Workflows is a directory of workflow files; "" for only the built-in ones.
 	Workflows string
+	// AnswerFlags says which flags of the server the command of a person needs too: ", with the --state of this server", or "".
+	AnswerFlags string
 	// Drill adds a tool that fails on request, to test how a client reacts.
 	Drill bool
 }
@@ -97,6 +100,7 @@ const instructions = `Workflows: procedures of several steps that you follow one
 1. list_workflows shows them, start_workflow begins one and returns the first step with a continueToken.
 2. Do the step. Then call continue_workflow with its continueToken, your notes, and the output and context that the step asks for. The answer holds the next step and a new token.
 3. An answer of kind "blocked" is not an error: it lists what is missing. Nothing of the call was kept: call continue_workflow again with everything, what is missing included, and retryContinueToken.
+   Only the user can answer a question of a step: the client asks, or the answer names a command for the user.
 4. After an interruption call resume_session, with the resumeToken if you have it, and continue from there.
 Tokens are opaque: copy them exactly. Every error has a code, says whether to retry, and says what to do.`
 
@@ -111,13 +115,14 @@ func (s *System) Describe() workbench.System {
 func (s *System) tools() []workbench.Tool {
 	tools := []workbench.Tool{
 		s.listWorkflows(), s.inspectWorkflow(), s.validateWorkflow(), s.startWorkflow(), s.continueWorkflow(), s.resumeSession(),
-		s.sessionHealth(), s.exportSession(),
+		s.sessionHealth(), s.exportSession(), s.rewindSession(), s.cancelSession(),
 	}
 	if s.o.Drill {
 		tools = append(tools, s.drill())
 	}
 	for i := range tools {
-		tools[i].Codes = append(tools[i].Codes, workrailcode.ValidationError, workrailcode.InternalError, workrailcode.Timeout)
+		tools[i].Codes = append(tools[i].Codes, workrailcode.ValidationError, workrailcode.InternalError, workrailcode.Timeout,
+			candor.CodeLedgerFailed, candor.CodeLedgerLocked, kaizacode.SelfAuditFailure)
 	}
 	return tools
 }

@@ -40,6 +40,16 @@ type Loop struct {
 // Completed reports whether no step is pending.
 func (p Position) Completed() bool { return p.Step == "" && len(p.Loops) == 0 }
 
+// Runs reports whether the step at a path is a loop that was entered and not left.
+func (p Position) Runs(path string) bool {
+	for i, l := range p.Loops {
+		if (Position{Loops: p.Loops[:i], Step: l.Step}).Path() == path {
+			return true
+		}
+	}
+	return false
+}
+
 // Path returns the pending step with the loops around it and their iterations, such as "units[2].test". It is "" if the
 // run is completed.
 func (p Position) Path() string {
@@ -143,19 +153,19 @@ const (
 
 // Pending is the step to do at a position.
 type Pending struct {
-	Step         *workflow.Step // belongs to the workflow; do not change it
-	Path         string         // as [Position.Path]
-	Iteration    int            // of the innermost loop, from 1; 0 outside of loops
-	Total        int            // total iterations of that loop; 0 if unknown
-	Prompt       string         // with the values of the context filled in
-	Question     string         // the question for the user, filled in; "" if the step asks nothing
-	AwaitingUser bool           // the context does not have the answer yet
-	MissingKeys  []string       // keys that the step requires and the context does not have
+	Step        *workflow.Step // belongs to the workflow; do not change it
+	Path        string         // as [Position.Path]
+	Iteration   int            // of the innermost loop, from 1; 0 outside of loops
+	Total       int            // total iterations of that loop; 0 if unknown
+	Prompt      string         // with the values of the context filled in
+	Question    string         // the question for the user, filled in; "" if the step asks nothing
+	Loop        *workflow.Loop // the innermost loop; nil outside of loops
+	MissingKeys []string       // keys that the step requires and the context does not have
 }
 
 // Pending returns the step to do at the position; ok is false if the run is completed. The error is an [*Error].
 //
-// A step with MissingKeys, or one that is AwaitingUser, should not be done yet. Advance does not check that.
+// A step with MissingKeys should not be done yet. Advance does not check that.
 func (p Position) Pending(w *workflow.Workflow, context map[string]any) (pending Pending, ok bool, err error) {
 	if p.Completed() {
 		return Pending{}, false, nil
@@ -168,8 +178,11 @@ func (p Position) Pending(w *workflow.Workflow, context map[string]any) (pending
 	step := &top.steps[top.at]
 	pending = Pending{Step: step, Path: p.Path(), Iteration: top.state.Iteration, Total: top.state.Total, Prompt: k.fill(step.Prompt)}
 	pending.MissingKeys = k.unset(step.Requires)
+	if top.owner != nil {
+		pending.Loop = top.owner.Loop
+	}
 	if q := step.AskUser; q != nil {
-		pending.Question, pending.AwaitingUser = k.fill(q.Question), !k.isAnswered(q.Key)
+		pending.Question = k.fill(q.Question)
 	}
 	return pending, true, nil
 }

@@ -209,23 +209,6 @@ func (k *walker) unset(keys []string) (missing []string) {
 	return missing
 }
 
-// isAnswered reports whether the value at a key can be the answer of a user: not null, and not blank.
-func (k *walker) isAnswered(key string) bool {
-	v, _ := k.lookup(key, len(k.levels))
-	switch v := v.(type) {
-	case nil:
-		return false
-	case string:
-		return strings.TrimSpace(v) != ""
-	case map[string]any:
-		return len(v) > 0
-	case []any:
-		return len(v) > 0
-	default:
-		return true
-	}
-}
-
 // path returns the path of a step inside the first levels.
 func (k *walker) path(step *workflow.Step, levels int) string { return k.loops(levels, step.ID).Path() }
 

@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -99,12 +100,20 @@ func decodeEvent(line []byte, e *Event) *Reason {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(e); err != nil {
-		return invalid("an event is not valid: %s", err)
+		return invalid("an event is not valid: %s", JSONError(err))
 	}
 	if e.Index == 0 || e.Kind == "" || e.At.IsZero() || len(e.Data) == 0 {
 		return invalid("an event lacks a member")
 	}
 	return nil
+}
+
+// JSONError returns an error of decoding JSON without the names of Go types.
+func JSONError(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("the member %s cannot be a %s", wrong.Field, wrong.Value)
+	}
+	return err
 }
 
 // knownVersion returns a reason if a line has another version.

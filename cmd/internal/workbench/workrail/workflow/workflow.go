@@ -61,6 +61,7 @@ type ContextKey struct {
 	Key         string `json:"key"`
 	Description string `json:"description,omitempty"`
 	Required    bool   `json:"required,omitempty"` // must be set when a run starts; other keys are set along the way
+	Type        string `json:"type,omitempty"`     // of its values, a type of JSON Schema; "" accepts any
 }
 
 // Step is one thing to do, or a loop of steps. A step with a Loop has only ID, Title, Requires and When beside it.
@@ -103,10 +104,36 @@ type Output struct {
 	Optional    bool            `json:"optional,omitempty"`
 }
 
-// Question is a question that only a person can answer. The step waits until the context has the answer.
+// Question is a question that only a person can answer. The step waits until a person has answered; an agent cannot set
+// the key.
 type Question struct {
 	Question string `json:"question"`
 	Key      string `json:"key"` // context key of the answer
+}
+
+// PersonKeys returns the context keys of the answers of people.
+func (w *Workflow) PersonKeys() (keys []string) {
+	for s := range w.All {
+		if s.AskUser != nil {
+			keys = append(keys, s.AskUser.Key)
+		}
+	}
+	return keys
+}
+
+// WrongTypes returns the keys of a context with values of another type than the workflow declares, each with the
+// declared type. null removes a key and fits every type.
+func (w *Workflow) WrongTypes(context map[string]any) map[string]string {
+	wrong := map[string]string{}
+	for _, k := range w.Context {
+		v := context[k.Key]
+		got := jsontext.TypeName(v)
+		_, whole := jsontext.Int(v)
+		if v != nil && k.Type != "" && got != k.Type && (k.Type != "integer" || !whole) {
+			wrong[k.Key] = k.Type
+		}
+	}
+	return wrong
 }
 
 // All calls yield for every step of the workflow, those in loops included, in the order of the file. It stops when
@@ -195,7 +222,7 @@ type Condition struct {
 type Operator string
 
 // The operators. A key that is missing or null counts as not set: exists is false, notEquals is true, and every other
-// comparison is false. Values of different types are not equal.
+// comparison is false. Values of different types are not equal; to compare the text "true" with true is an error.
 const (
 	OpEquals      Operator = "equals"
 	OpNotEquals   Operator = "notEquals"
@@ -340,6 +367,9 @@ func (c *Condition) compare(v any) (bool, error) {
 	}
 	switch c.Op {
 	case OpEquals, OpNotEquals:
+		if isTextOf(v, c.Value) {
+			return false, mismatch(c, v, article(jsontext.TypeName(c.Value)))
+		}
 		return jsontext.Equal(v, c.Value) == (c.Op == OpEquals), nil
 	case OpIn:
 		list, _ := c.Value.([]any)
@@ -354,6 +384,35 @@ func (c *Condition) compare(v any) (bool, error) {
 		return c.pattern.MatchString(text), nil
 	default:
 		return order(c, v)
+	}
+}
+
+// isTextOf reports whether v is a text that spells a value that is not a text, such as "true" for true.
+func isTextOf(v, value any) bool {
+	text, ok := v.(string)
+	if _, both := value.(string); !ok || both {
+		return false
+	}
+	spelled, err := jsontext.AppendCanonical(nil, value)
+	return err == nil && strings.EqualFold(strings.TrimSpace(text), string(spelled))
+}
+
+// String returns the condition in words, such as "tests equals true and found is set".
+func (c *Condition) String() string {
+	switch c.Op {
+	case OpAll, OpAny:
+		parts := make([]string, len(c.Of))
+		for i := range c.Of {
+			parts[i] = c.Of[i].String()
+		}
+		return "(" + strings.Join(parts, map[Operator]string{OpAll: " and ", OpAny: " or "}[c.Op]) + ")"
+	case OpNot:
+		return "not " + c.Of[0].String()
+	case OpExists:
+		return c.Key + map[bool]string{true: " is set", false: " is not set"}[c.Value == true]
+	default:
+		value, _ := json.Marshal(c.Value)
+		return c.Key + " " + string(c.Op) + " " + string(value)
 	}
 }
 
