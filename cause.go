@@ -272,16 +272,29 @@ func (p StackPolicy) Frames(pcs []uintptr) string {
 	if !p.Wanted() || len(pcs) == 0 {
 		return ""
 	}
-	var lines []string
+	return strings.Join(framesOf(pcs, isFramework), "\n")
+}
+
+// framesOf formats the frames that omit does not reject.
+func framesOf(pcs []uintptr, omit func(function string) bool) (lines []string) {
 	frames := runtime.CallersFrames(pcs)
 	for {
 		f, more := frames.Next()
-		if f.Function != "" && !isFramework(f.Function) {
+		if f.Function != "" && !omit(f.Function) {
 			lines = append(lines, fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line))
 		}
 		if !more {
-			break
+			return lines
 		}
+	}
+}
+
+// stackOf returns a stack that says where an error was made: without the frames of the framework, unless the framework itself
+// made it.
+func stackOf(pcs []uintptr) string {
+	lines := framesOf(pcs, isFramework)
+	if len(lines) < 2 {
+		lines = framesOf(pcs, func(function string) bool { return strings.HasPrefix(function, "runtime.") })
 	}
 	return strings.Join(lines, "\n")
 }

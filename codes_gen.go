@@ -804,7 +804,7 @@ var catalogue = [...]codeInfo{
 		symbol: "USER_ONLY_DEPENDENCY", domain: "blockers", number: 3400,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: statusActive,
 		message: "The step waits for something only a person can provide.",
-		action:  "Ask the user for what the step names and send it with the retry token.",
+		action:  "Let the user answer, in the client or with the command that the blocker names, and continue with the retry token.",
 	},
 	{
 		symbol: "MISSING_REQUIRED_OUTPUT", domain: "blockers", number: 3401,

@@ -151,7 +151,11 @@ func (b *Boundary) recorder() record.Recorder {
 // siteOf returns the tool and session of a failed call. If the transport has no session, it uses the one that the server set in the
 // error.
 func siteOf(x *exchange, e *candor.Error) record.CallSite {
-	return record.CallSite{Tool: x.tool, Session: cmp.Or(x.session, e.CallInfo().SessionID), Trusted: true}
+	tool := x.tool
+	if e.Code() == candor.CodeToolNotFound { // the name of an unknown tool is a text of the client
+		tool = redact.Text(tool)
+	}
+	return record.CallSite{Tool: tool, Session: cmp.Or(x.session, e.CallInfo().SessionID), Trusted: true}
 }
 
 // record writes the ledger entry of a failure, then counts the failure. If the ledger refuses, record returns the error to send

@@ -958,7 +958,7 @@ CODES: tuple[Code, ...] = (
         "USER_ONLY_DEPENDENCY", "blockers", 3400, 3400, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The step waits for something only a person can provide.",
-        "Ask the user for what the step names and send it with the retry token.",
+        "Let the user answer, in the client or with the command that the blocker names, and continue with the retry token.",
     ),
     Code(
         "MISSING_REQUIRED_OUTPUT", "blockers", 3401, 3401, Class.BAD_REQUEST,

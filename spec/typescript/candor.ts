@@ -662,7 +662,7 @@ export const codes = [
     symbol: "USER_ONLY_DEPENDENCY", domain: "blockers", number: 3400, rpc: 3400, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The step waits for something only a person can provide.",
-    action: "Ask the user for what the step names and send it with the retry token.",
+    action: "Let the user answer, in the client or with the command that the blocker names, and continue with the retry token.",
   },
   {
     symbol: "MISSING_REQUIRED_OUTPUT", domain: "blockers", number: 3401, rpc: 3401, class: "bad_request",

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,6 +14,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/record"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -237,7 +239,8 @@ func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
 			e = refined
 		}
 	}
-	if e.Code().Info().Effect == "none" { // the systems raise such a code only if nothing was done, so the boundary keeps its advice
+	none := e.Code().Info().Effect == "none" || e.Details().Get("effect").String() == strconv.Quote(record.EffectNone) || c.Tool != nil && !c.ran
+	if none { // nothing was done, so the boundary keeps the advice to repeat the call
 		e = e.With(candor.WithRetry(e.Retry()))
 	}
 	if s := c.Session; s != nil && e.CallInfo().SessionID == "" {

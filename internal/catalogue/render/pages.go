@@ -77,6 +77,10 @@ func wire(c catalogue.Code) string {
 		return fmt.Sprintf("A result with `isError: true` where a tool was called, and the envelope is its `_meta[\"dev.candor/error\"]`;\n"+
 			"for other methods a JSON-RPC error with the number %d, and the envelope is its `data[\"dev.candor/error\"]`:", c.RPC)
 	}
+	if c.Domain == "blockers" {
+		return "An entry of `blockers` in a result of kind `blocked`, which is not an error ([workrail](../../workrail.md#blocked-is-not-an-error)).\n" +
+			"A server that sends it as an error writes this envelope:"
+	}
 	if c.RPC != 0 {
 		return fmt.Sprintf("A JSON-RPC error with the number %d; the envelope is its `data[\"dev.candor/error\"]`:", c.RPC)
 	}

@@ -165,6 +165,7 @@ func (c *Server) options() (o workbench.Options, err error) {
 	}
 	o.Hosts, o.Version = c.hosts, term.ReadBuildInfo().Version
 	o.Stack, err = stackPolicy(c.Env)
+	candor.CaptureStacks(o.Stack)
 	return o, err
 }
 

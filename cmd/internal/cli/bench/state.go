@@ -81,6 +81,29 @@ func (f *StateFlags) Given() string {
 	return ", with the " + strings.Join(names, " and ") + " of this server"
 }
 
+// Command returns the flags that were given for the state and the ledger, as a shell reads them, for a command beside the
+// server. It leaves out the URL of a store, which may have a secret.
+func (f *StateFlags) Command() (flags string) {
+	if f.State != "" {
+		flags += " --state " + ShellWord(term.AbsolutePath(f.State))
+	}
+	switch {
+	case f.Ledger == "" || strings.Contains(f.Ledger, "://"):
+		return flags
+	case f.Ledger == ledgerconfig.NoLedger:
+		return flags + " --ledger none"
+	}
+	return flags + " --ledger " + ShellWord(term.AbsolutePath(f.Ledger))
+}
+
+// ShellWord quotes a text for a shell where that is necessary.
+func ShellWord(text string) string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,") == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
 // RequireState returns an error if --state names a folder that does not exist, for commands that inspect a server.
 func (f *StateFlags) RequireState() error {
 	if f.State == "" {

@@ -2,6 +2,7 @@ package workbenchcmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/internal/plural"
 )
 
 const maxChangesShown = 500
@@ -104,12 +106,21 @@ itself. The server may be running; the command waits a few seconds for a call th
 
 Exit codes: 0 undone, or with --dry-run can be undone; 1 not confirmed, or a file has changed since; 2 an error.`,
 		Example: `  candor workbench undo --dry-run
-  candor workbench undo 3f2a9c1d4e5f --root ~/projects/site --yes`,
+  candor workbench undo 3f2a9c1d4e5f --root ~/projects/site --yes
+  candor workbench undo --plan a94726a5571c --dry-run`,
 		Args: term.MaxArgs(1, "candor workbench undo 3f2a9c1d4e5f"),
 	}
+	plan := ""
 	c := newReview(env, cmd, "undo", func(c *reviewCommand, r *kaiza.Review, args []string) error {
-		return c.undo(r, strings.Join(args, ""))
+		switch {
+		case plan == "":
+			return c.undo(r, strings.Join(args, ""))
+		case len(args) > 0:
+			return term.BadInput("give one of them", "undo: both an id and --plan")
+		}
+		return c.undoPlan(r, plan)
 	})
+	cmd.Flags().StringVar(&plan, "plan", "", "undo all changes of this plan, the newest first; a hash, or at least its first eight digits")
 	cmd.Flags().BoolVar(&c.preview, "dry-run", false, "print what would be undone, change nothing")
 	return cmd
 }
@@ -152,6 +163,42 @@ func (c *reviewCommand) undo(r *kaiza.Review, id string) error {
 		fmt.Fprintln(c.Env.Out, "Nothing was changed: this was a dry run.")
 	default:
 		fmt.Fprintf(c.Env.Out, "%s %s; to redo it: candor workbench undo %s\n", c.Env.Colors().Good("undone"), report.Undone, report.ID)
+	}
+	return nil
+}
+
+// minPlan is the minimum length of an abbreviated plan hash.
+const minPlan = 8
+
+// undoPlan undoes the changes of a plan, the newest first. It stops at the first that cannot be undone; those that were undone
+// before stay so.
+func (c *reviewCommand) undoPlan(r *kaiza.Review, hash string) error {
+	all, err := r.Changes()
+	if err != nil {
+		return changeError(err)
+	}
+	all = slices.DeleteFunc(all, func(p kaiza.PastChange) bool {
+		return len(hash) < minPlan || !strings.HasPrefix(p.Plan, hash) || p.Undoes != "" || p.UndoneBy != ""
+	})
+	if len(all) == 0 {
+		return term.BadInput("candor workbench changes lists the changes with their plans", "no change of plan %s can be undone", hash)
+	}
+	if !c.JSON {
+		for i := range all {
+			c.showChange(&all[i])
+		}
+	}
+	if c.preview {
+		return nil
+	}
+	if err := c.Confirm(fmt.Sprintf("Undo %s of this plan?", plural.Count(len(all), "change", "changes"))); err != nil {
+		return err
+	}
+	c.Yes = true // for each of them
+	for i := range all {
+		if err := c.undo(r, all[i].ID); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -19,12 +19,16 @@ type kaizaCommand struct {
 	bench.Server
 	policy string
 	access string
+	asks   string
 	drill  bool
 }
 
 const (
 	accessFull     = "full"
 	accessReadOnly = "readonly"
+
+	approveByCommand = "command"
+	approveInClient  = "client"
 )
 
 func newKaiza(env *term.Env) *cobra.Command {
@@ -46,7 +50,7 @@ In an agent's configuration:
 The file of --policy forbids contents and names commands that run after a change; it must be outside the root. Nothing outside
 a workspace is read or written, not even through a link or a patch.
 
-The server audits itself at the start. If the audit fails, every call is refused with SELF_AUDIT_FAILURE, or with --exit-on-audit the
+With DEBUG_STACK=true in the environment, failures have the member stack_trace. The server audits itself at the start. If the audit fails, every call is refused with SELF_AUDIT_FAILURE, or with --exit-on-audit the
 command exits with code 1. Exit code 2: a flag or a file is wrong.`,
 		Example: `  candor workbench kaiza --root ~/projects
   candor workbench kaiza --root ~/projects --policy ~/kaiza.yaml --dialect candor
@@ -60,6 +64,8 @@ command exits with code 1. Exit code 2: a flag or a file is wrong.`,
 	flags := cmd.Flags()
 	flags.StringVar(&c.policy, "policy", "", "file with content rules and with commands that run after a change")
 	term.Choice(cmd, &c.access, "access", accessFull, "access of sessions: full or readonly", []string{accessFull, accessReadOnly})
+	term.Choice(cmd, &c.asks, "approvals", approveByCommand, "where a person approves plans: only by command, or also in a client that offers elicitation, which is trusted to ask a person",
+		[]string{approveByCommand, approveInClient})
 	flags.BoolVar(&c.drill, "drill", false, "offer a tool that fails on request, to test a client")
 	return cmd
 }
@@ -74,6 +80,9 @@ func (c *kaizaCommand) system(state *workbench.State) (*kaiza.System, error) {
 		return nil, err
 	}
 	o := kaiza.Options{Root: root, State: state, Private: c.Private(c.Env, state), ReadOnly: c.access == accessReadOnly,
+		Flags: c.Given(), Command: func(command, workspace string) string {
+			return command + " --root " + bench.ShellWord(workspace) + c.Command()
+		}, AskClient: c.asks == approveInClient,
 		Drill: c.drill, Preflight: preflight.Options{Self: term.GuardCommand()}}
 	if c.policy != "" {
 		data, err := os.ReadFile(c.policy)

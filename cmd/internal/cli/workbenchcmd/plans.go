@@ -25,6 +25,7 @@ type reviewCommand struct {
 	wait    time.Duration
 	writer  string // its name in the ledger
 	preview bool   // change nothing
+	strange bool   // no server has used the workspace with this state folder
 }
 
 func newPlans(env *term.Env) *cobra.Command {
@@ -115,6 +116,7 @@ func (c *reviewCommand) open(do func(*kaiza.Review) error) (err error) {
 		return err
 	}
 	closers = append(closers, state)
+	c.strange = !kaiza.Known(state, root)
 	k, err := kaiza.New(kaiza.Options{Root: root, State: state, LockWait: max(c.wait, time.Millisecond)})
 	if err != nil {
 		return err
@@ -204,6 +206,10 @@ func (c *reviewCommand) approve(r *kaiza.Review, name string) error {
 	stored, err := r.Approve(c.Cmd.Context(), shown.Hash, c.Person(), c.note)
 	if err != nil {
 		return planError(err)
+	}
+	if c.strange {
+		c.Env.Notify(c.Cmd, "warning: no server has used this workspace with this state folder, so the approval may be in the wrong place",
+			"give the --state and --ledger that the server was started with")
 	}
 	return c.printDecision("approved", stored)
 }

@@ -147,6 +147,6 @@ func (p *env) launch(flags ...string) *stdio {
 func (p *env) prepare(flags ...string) *stdio {
 	s := &stdio{Server: servertest.Command(p.t, binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state}, append(flags, p.flags...)...)...)}
 	s.client = client{t: p.t, p: p, ask: s.Ask, stop: func() { s.End() }}
-	s.Cmd.Env = append(s.Cmd.Env, p.env...)
+	s.Cmd.Env, p.last = append(s.Cmd.Env, p.env...), s
 	return s
 }

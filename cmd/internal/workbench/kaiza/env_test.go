@@ -30,6 +30,7 @@ type env struct {
 
 	flags  []string // additional flags, for every server
 	ledger string   // the folder of the trail; "" for the one in the state folder
+	last   *stdio   // the server that was started last
 }
 
 func newEnv(t testing.TB) *env {

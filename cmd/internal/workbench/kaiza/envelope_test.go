@@ -97,6 +97,21 @@ func TestK1AFailureIsTheWholeEnvelope(t *testing.T) {
 	}, "--drill")
 }
 
+// TestK2AStackSaysWhere checks a failure that is no panic: of a tool, and of arguments that are refused before it.
+func TestK2AStackSaysWhere(t *testing.T) {
+	t.Parallel()
+	p := newEnv(t)
+	p.env = []string{"DEBUG_STACK=true"}
+	s := p.executor()
+	for path, where := range map[any]string{"none": "kaiza.(*System).read (read.go:", 5: "argerror.go:"} {
+		names, _ := members(s.call("read_file", args{"path": path}).system())
+		stack, _ := s.call("read_file", args{"path": path}).system().Path("stack_trace").Str()
+		if !slices.Equal(names, append(slices.Clone(envelopeKeys), "stack_trace")) || !strings.Contains(stack, where) || strings.Contains(stack, "/") {
+			t.Errorf("the members are %v, the stack is %q", names, stack)
+		}
+	}
+}
+
 // TestK22TheSameConditionHasTheSameCode causes each condition three times, before and after a restart of the server. It compares
 // the members that programs may rely on, but not the message.
 func TestK22TheSameConditionHasTheSameCode(t *testing.T) {

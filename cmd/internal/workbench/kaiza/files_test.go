@@ -41,7 +41,7 @@ func TestDeleteFile(t *testing.T) {
 		return s.call("delete_file", a)
 	}
 	remove("src/none.txt", hashOf(hello)).is("FILE_NOT_FOUND")
-	remove("none/none.txt", hashOf(hello)).is("PATH_NOT_FOUND")
+	remove("src/none/none.txt", hashOf(hello)).is("PATH_NOT_FOUND")
 	remove("src/hello.txt", "").is("MISSING_REQUIRED_FIELD")
 	remove("src/hello.txt", hashOf("other")).is("HASH_MISMATCH")
 	remove("src/two.txt", hashOf("two\n")).is("OUTSIDE_WORKSPACE") // it has a second hard link
@@ -50,7 +50,7 @@ func TestDeleteFile(t *testing.T) {
 	p.holds("src/hello.txt", hello)
 	remove("src/hello.txt", hashOf(hello)).fine()
 	p.holds("src/hello.txt", "-")
-	s.call("delete_file", args{"path": "docs/plans/" + plan + ".md", "previous_hash": hashOf("x"), "plan_hash": plan}).is("HASH_MISMATCH")
+	s.call("delete_file", args{"path": "docs/plans/" + plan + ".md", "previous_hash": hashOf("x"), "plan_hash": plan}).is("PLAN_SCOPE_VIOLATION")
 	s.End()
 	p.verify()
 }

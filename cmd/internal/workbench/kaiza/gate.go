@@ -116,6 +116,6 @@ var otherRole = map[string]string{PlannerRole: ExecutorRole, ExecutorRole: Plann
 
 // forbidden lists the tools that a role must not use.
 var forbidden = map[string][]string{
-	Planner:  {"write_file", "apply_patch", "delete_file"},
+	Planner:  {"write_file", "edit_file", "apply_patch", "delete_file", "run_checks"},
 	Executor: {"submit_plan"},
 }

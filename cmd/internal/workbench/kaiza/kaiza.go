@@ -49,6 +49,12 @@ type Options struct {
 	Drill bool
 	// Preflight configures how the operator's commands run.
 	Preflight preflight.Options
+	// Flags says which flags of the server the operator's commands need too: ", with the --state of this server", or "".
+	Flags string
+	// Command returns an operator's command for a workspace, with all flags as a shell reads them.
+	Command func(command, root string) string
+	// AskClient lets the client ask its user to approve a plan, when it is submitted.
+	AskClient bool
 	// LockWait limits the wait for another process that is changing the same workspace; 0 means 5 seconds.
 	LockWait time.Duration
 }
@@ -71,6 +77,9 @@ func New(o Options) (*System, error) {
 	if o.Policy == nil {
 		o.Policy = policy.Default()
 	}
+	if o.Command == nil {
+		o.Command = func(command, _ string) string { return command }
+	}
 	if o.LockWait == 0 {
 		o.LockWait = defaultLockWait
 	}
@@ -79,7 +88,7 @@ func New(o Options) (*System, error) {
 
 const instructions = `A governed file workspace. Call begin_session first, with the absolute path of the workspace and your role.
 A planner (or ANTIGRAVITY) plans: submit_plan stores a plan with the files it may touch, and a person approves it with "candor workbench approve".
-An executor (or WINDSURF) executes: write_file, apply_patch and delete_file need the hash of an approved plan that covers the files.
+An executor (or WINDSURF) executes: write_file, edit_file, apply_patch and delete_file need the hash of an approved plan that covers the files.
 Every error has a code and says what to do next. If the session is locked, write a report below docs/reports/ with write_file.`
 
 // Describe returns the system for [workbench.Open].
@@ -91,7 +100,7 @@ func (k *System) Describe() workbench.System {
 }
 
 func (k *System) tools() []workbench.Tool {
-	tools := slices.Concat(k.sessionTools(), k.readTools(), k.changeTools(), k.planTools(), []workbench.Tool{k.readAuditLog()})
+	tools := slices.Concat(k.sessionTools(), k.readTools(), k.changeTools(), k.planTools(), []workbench.Tool{k.editFile(), k.runChecks(), k.readAuditLog()})
 	if k.o.Drill {
 		tools = append(tools, drill())
 	}

@@ -181,6 +181,7 @@ func TestK11ALockedSessionMayReadAndReport(t *testing.T) {
 	refused := map[string]args{
 		"write_file": {"path": "src/a.txt", "content": "x", "plan_hash": plan}, "submit_plan": {"content": planText("src/**")}, "drill": {"kind": "error"},
 		"apply_patch": {"patch": "--- /dev/null\n+++ b/src/b.txt\n@@ -0,0 +1 @@\n+x\n", "plan_hash": plan},
+		"edit_file":   {"path": "src/hello.txt", "old_text": "hello", "new_text": "x", "plan_hash": plan}, "run_checks": {},
 		"delete_file": {"path": "src/hello.txt", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": plan},
 	}
 	m := c.ask("tools/list", `{}`)

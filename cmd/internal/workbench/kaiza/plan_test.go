@@ -1,6 +1,7 @@
 package kaiza_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -57,6 +58,21 @@ func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
 		p.approve(plan)
 		w.write("src", plan).fine()
 		w.refused(w.write("etc", plan), "PLAN_SCOPE_VIOLATION", "etc/xxxx.txt")
+		// The scope comes before everything about the file: whether it exists, and its hash.
+		p.write("out.txt", "x\n")
+		for _, in := range []struct {
+			tool string
+			args args
+		}{
+			{"write_file", args{"path": "out.txt", "content": "y"}}, {"write_file", args{"path": "out.txt", "content": "y", "previous_hash": hashOf("z")}},
+			{"delete_file", args{"path": "out.txt", "previous_hash": hashOf("z")}}, {"edit_file", args{"path": "out.txt", "old_text": "z", "new_text": "y"}},
+			{"apply_patch", args{"patch": "--- /dev/null\n+++ b/out.txt\n@@ -0,0 +1 @@\n+x\n"}}, {"apply_patch", args{"patch": "--- a/none\n+++ b/none\n@@ -1 +1 @@\n-x\n+y\n"}},
+		} {
+			in.args["plan_hash"] = plan
+			a := executor.call(in.tool, in.args)
+			path, _ := in.args["path"].(string)
+			w.refused(a, "PLAN_SCOPE_VIOLATION", cmp.Or(path, "src/**"))
+		}
 
 		good, _ := p.read(file)
 		p.write(file, strings.Replace(good, "src/**", "etc/**", 1))

@@ -122,7 +122,7 @@ func (k *System) planTools() []workbench.Tool {
 				if issues == nil {
 					issues = []plan.Issue{}
 				}
-				return reply(map[string]any{"ok": parsed != nil, "plan_hash": plan.Hash([]byte(in.Content)), "issues": issues})
+				return reply(map[string]any{"valid": parsed != nil, "plan_hash": plan.Hash([]byte(in.Content)), "issues": issues})
 			}),
 		},
 	}
@@ -162,7 +162,13 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	next := "Ask a person to run: candor workbench approve " + hash[:12]
+	_ = lock.Close() // a person may think long
+	if k.o.AskClient && c.CanAsk() && !stored.Approved() {
+		if stored, err = k.askForApproval(ctx, c, d, stored); err != nil {
+			return workbench.Reply{}, err
+		}
+	}
+	next := "Ask a person to run: " + k.o.Command("candor workbench approve "+hash[:12], d.folder.Root())
 	if stored.Approved() {
 		next = "The plan is approved; an executor can give its hash as plan_hash."
 	}

@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
@@ -21,8 +25,12 @@ var pathCodes = []candor.Code{
 	kaizacode.InvalidPath, kaizacode.PathNotFound, kaizacode.PathTraversalBlocked, kaizacode.OutsideWorkspace,
 }
 
-// maxReply limits the text of one reply; a longer file is read in pieces.
-const maxReply = 512 << 10
+// maxReply limits the text of one reply; a longer file is read in pieces. defaultReply is the limit if the call does not
+// say how many lines it wants, because the text fills the context of a model.
+const (
+	maxReply     = 512 << 10
+	defaultReply = 64 << 10
+)
 
 type readArgs struct {
 	Path  string  `json:"path"`
@@ -37,7 +45,7 @@ func (k *System) readTools() []workbench.Tool {
 			About: "Read a file of the workspace. The second block holds its hash, which write_file takes as previous_hash.",
 			Input: `{` + pathProperty + `,
 "line":{"type":"integer","minimum":1,"description":"First line to return. Default 1."},
-"lines":{"type":"integer","minimum":1,"maximum":100000,"description":"How many lines to return. Default: all that fit."}}`,
+"lines":{"type":"integer","minimum":1,"maximum":100000,"description":"How many lines to return. Default: as many as fit into 64 KiB."}}`,
 			Required: []string{"path"},
 			Codes: append([]candor.Code{kaizacode.FileNotFound, kaizacode.FileReadFailed, kaizacode.InsufficientPermissions},
 				pathCodes...),
@@ -45,8 +53,10 @@ func (k *System) readTools() []workbench.Tool {
 		},
 		{
 			Name: "list_dir", Title: "List a folder", ReadOnly: true, Idempotent: true,
-			About:    "List a folder of the workspace; \".\" is the workspace itself.",
-			Input:    `{` + pathProperty + `}`,
+			About: "List a folder of the workspace, with depth also the folders in it; \".\" is the workspace itself.",
+			Input: `{` + pathProperty + `,
+"depth":{"type":"integer","minimum":1,"maximum":16,"description":"How many levels of folders to list. Default 1."},
+"exclude":{"type":"array","maxItems":100,"items":{"type":"string","minLength":1,"maxLength":256},"description":"Globs of names or paths, such as *.log or build/**. A folder that matches is listed without its content, a file is left out. Default: version control and node_modules."}}`,
 			Required: []string{"path"},
 			Codes:    append([]candor.Code{kaizacode.InsufficientPermissions, kaizacode.FileReadFailed}, pathCodes...),
 			Run:      workbench.Handle(k.list),
@@ -62,6 +72,7 @@ type piece struct {
 	FirstLine int    `json:"first_line"`
 	Lines     int    `json:"lines"`
 	Truncated bool   `json:"truncated"`
+	Next      string `json:"next,omitempty"`
 }
 
 func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbench.Reply, error) {
@@ -96,12 +107,13 @@ func cut(file workspace.File, in readArgs) (string, piece, error) {
 	}
 	lines = lines[min(about.FirstLine-1, len(lines)):]
 	rest := len(lines)
+	limit := defaultReply
 	if in.Lines > 0 {
-		lines = lines[:min(int(in.Lines), len(lines))]
+		lines, limit = lines[:min(int(in.Lines), len(lines))], maxReply
 	}
 	var out strings.Builder
 	for _, line := range lines {
-		if out.Len()+len(line) > maxReply {
+		if out.Len()+len(line) > limit && (about.Lines > 0 || len(line) > maxReply) {
 			break
 		}
 		out.WriteString(line)
@@ -110,7 +122,9 @@ func cut(file workspace.File, in readArgs) (string, piece, error) {
 	if about.Lines == 0 && rest > 0 {
 		return "", about, tooLong(about.Path)
 	}
-	about.Truncated = about.Lines < rest
+	if about.Truncated = about.Lines < rest; about.Truncated {
+		about.Next = fmt.Sprintf("Read on with line %d.", about.FirstLine+about.Lines)
+	}
 	return out.String(), about, nil
 }
 
@@ -128,7 +142,43 @@ func shown(p workspace.Path) string {
 }
 
 type listArgs struct {
-	Path string `json:"path"`
+	Path    string   `json:"path"`
+	Depth   integer  `json:"depth"`
+	Exclude []string `json:"exclude"`
+}
+
+// excludedByDefault are folders with many files that are rarely looked at.
+var excludedByDefault = []string{".git", ".hg", ".svn", ".jj", "node_modules"}
+
+// excluded reports whether a glob of the arguments matches the name or the path of an item.
+func (in *listArgs) excluded(p workspace.Path) bool {
+	return slices.ContainsFunc(in.Exclude, func(glob string) bool {
+		return doublestar.MatchUnvalidated(glob, p.String()) || doublestar.MatchUnvalidated(glob, path.Base(p.String()))
+	})
+}
+
+// walk lists a folder and the folders in it down to a depth. It stops at the limit of a listing. A folder that cannot be
+// read is listed without its content.
+func (in *listArgs) walk(f *workspace.Folder, p workspace.Path, depth int) (found []workspace.Item, more bool, err error) {
+	items, more, err := f.List(p)
+	found = []workspace.Item{}
+	for _, it := range items {
+		left := in.excluded(it.Path)
+		if left && it.Kind != workspace.KindFolder {
+			continue
+		}
+		if len(found) == workspace.MaxItems {
+			return found, true, err
+		}
+		found = append(found, it)
+		if it.Kind != workspace.KindFolder || left || depth <= 1 {
+			continue
+		}
+		below, cut, _ := in.walk(f, it.Path, depth-1)
+		remaining := min(len(below), workspace.MaxItems-len(found))
+		found, more = append(found, below[:remaining]...), more || cut || remaining < len(below)
+	}
+	return found, more, err
 }
 
 func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbench.Reply, error) {
@@ -136,7 +186,10 @@ func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbe
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	found, more, err := d.folder.List(p)
+	if in.Exclude == nil {
+		in.Exclude = excludedByDefault
+	}
+	found, more, err := in.walk(d.folder, p, int(in.Depth))
 	if err != nil {
 		return workbench.Reply{}, err
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
+	"github.com/candor-mcp/candor/internal/redact"
 )
 
 // refine converts a failure to the codes of this system and adds the plan and phase that the call named.
@@ -16,10 +18,36 @@ func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	if own := ownCode(e); own != e.Code() {
 		e = workbench.Recode(e, own, wording(e, own))
 	}
+	if advice := e.Suggestion(); operatorCommand.Get().MatchString(advice) {
+		e = e.With(candor.WithSuggestion(operatorCommand.Get().ReplaceAllString(advice, "$0 (in the folder of the workspace"+k.o.Flags+")")))
+	}
+	if c.Session != nil && slices.Contains(locking, e.Code()) && e.Code() != kaizacode.InvariantViolation {
+		e = e.With(candor.WithSuggestion("This has locked the session: first write a report below " + reportsFolder + " with write_file. Then: " + e.Suggestion()))
+	}
 	claimed := claimsOf(c)
 	at := e.CallInfo()
-	at.PhaseID, at.PlanHash = cmp.Or(at.PhaseID, text(claimed.PhaseID)), cmp.Or(at.PlanHash, text(claimed.Plan))
+	at.PhaseID, at.PlanHash = cmp.Or(at.PhaseID, redact.Text(text(claimed.PhaseID))), cmp.Or(at.PlanHash, k.planOf(c, text(claimed.Plan)))
 	return e.With(candor.WithCallInfo(at))
+}
+
+// operatorCommand is a command in a suggestion. A suggestion cannot have paths, so it says where and with which flags to
+// run the command.
+var operatorCommand = lazyregexp.New(`candor workbench (approve [0-9a-f]+|unlock)`)
+
+// planOf returns the hash of the plan that a call names, or "" if there is no such plan.
+func (k *System) planOf(c *workbench.Call, hash string) string {
+	if hash == "" || c.Session == nil {
+		return ""
+	}
+	d, err := k.workspaceOf(c.Session)
+	if err != nil {
+		return ""
+	}
+	full, err := d.plans.Resolve(hash)
+	if err != nil {
+		return ""
+	}
+	return full
 }
 
 // ownCode returns the code of this system with the same symbol, or the code of e if it does not exist.

@@ -60,7 +60,7 @@ var ways = map[string]func(w *secretTrial, secret, plan string){
 	"patch": func(w *secretTrial, secret, plan string) {
 		w.tell("apply_patch", args{"patch": secret, "plan_hash": plan})
 		w.tell("apply_patch", args{"patch": "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1 +1 @@\n-" + secret + "\n+x\n", "plan_hash": plan})
-		w.tell("apply_patch", args{"patch": "--- a/" + secret + "\n+++ b/" + secret + "\n@@ -1 +1 @@\n-x\n+y\n", "plan_hash": plan})
+		w.tell("apply_patch", args{"patch": "--- a/src/" + secret + "\n+++ b/src/" + secret + "\n@@ -1 +1 @@\n-x\n+y\n", "plan_hash": plan})
 	},
 	"plan text": func(w *secretTrial, secret, _ string) {
 		w.tell("lint_plan", args{"content": planText("src/**") + secret})
@@ -68,7 +68,13 @@ var ways = map[string]func(w *secretTrial, secret, plan string){
 		w.tell("submit_plan", args{"content": planText("src/**") + secret})
 	},
 	"phase_id": func(w *secretTrial, secret, _ string) { w.tell("read_file", args{"path": "none", "phase_id": secret}) },
-	"role":     func(w *secretTrial, secret, _ string) { w.tell("read_file", args{"path": "none", "role": secret}) },
+	"pair in an identifier": func(w *secretTrial, secret, _ string) {
+		pair := "password=" + secret
+		w.tell("read_file", args{"path": "none", "phase_id": pair})
+		w.tell("read_plan", args{"plan_hash": pair})
+		w.tell(pair, args{})
+	},
+	"role": func(w *secretTrial, secret, _ string) { w.tell("read_file", args{"path": "none", "role": secret}) },
 	"session_id": func(w *secretTrial, secret, _ string) {
 		w.tell("read_file", args{"path": "none", "session_id": secret})
 	},

@@ -140,9 +140,9 @@ func (k *System) statusOf(s *workbench.Session, d *openWorkspace) status {
 	}
 	switch {
 	case lock != nil:
-		out.Next = "Read what you need, then write a report below " + reportsFolder + " with write_file; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock."
+		out.Next = "Read what you need, then write a report below " + reportsFolder + " with write_file; that unlocks the session. If you cannot, ask the operator to run " + k.o.Command("candor workbench unlock", s.Root) + "."
 	case contractRole(s.Role) == Planner:
-		out.Next = "Write a plan with submit_plan, and ask a person to approve it with candor workbench approve."
+		out.Next = "Write a plan with submit_plan, and ask a person to approve it: the answer names the command."
 	case len(out.Approved) == 0:
 		out.Next = "Wait for an approved plan: list_plans shows them. Without one you may read."
 	default:

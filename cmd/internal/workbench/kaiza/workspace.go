@@ -29,6 +29,12 @@ type openWorkspace struct {
 // stateOf returns the folder of a workspace in the state folder.
 func stateOf(root string) string { return "workspaces/" + plan.RootDigest(root) }
 
+// Known reports whether a workspace was opened with a state folder before.
+func Known(state *workbench.State, root string) bool {
+	_, err := state.Root().Stat(stateOf(root))
+	return err == nil
+}
+
 // workspaceOf returns the workspace of a session. It is opened on first use, also after a restart.
 func (k *System) workspaceOf(s *workbench.Session) (*openWorkspace, error) {
 	v, err := s.Value(func() (any, error) {

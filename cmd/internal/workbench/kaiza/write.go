@@ -78,7 +78,7 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 		return workbench.Reply{}, wrongValue("/content", "give either content or patch")
 	}
 	ch := &change{plan: in.Plan, report: inReports(p)}
-	if err := k.needsPlan(d, ch); err != nil {
+	if err := k.needsPlan(d, ch, p); err != nil {
 		return workbench.Reply{}, err
 	}
 	before, err := current(d, p, in.PreviousHash, in.Patch != nil)
@@ -120,7 +120,7 @@ func (k *System) delete(ctx context.Context, c *workbench.Call, in deleteArgs) (
 		return workbench.Reply{}, err
 	}
 	ch := &change{plan: in.Plan}
-	if err := k.needsPlan(d, ch); err != nil {
+	if err := k.needsPlan(d, ch, p); err != nil {
 		return workbench.Reply{}, err
 	}
 	before, err := current(d, p, in.PreviousHash, true)
@@ -151,8 +151,10 @@ func (k *System) finish(ctx context.Context, c *workbench.Call, d *openWorkspace
 	return reply(out)
 }
 
-// needsPlan resolves an abbreviated plan hash, so that the trail and the envelope have the full hash.
-func (k *System) needsPlan(d *openWorkspace, ch *change) error {
+// needsPlan resolves an abbreviated plan hash, so that the trail has the full hash, and checks that the plan covers the
+// paths. It comes before anything else about the files: an executor must not learn of files outside of its plan, nor be
+// advised to go on with them.
+func (k *System) needsPlan(d *openWorkspace, ch *change, paths ...workspace.Path) error {
 	switch {
 	case ch.report:
 		ch.plan = ""
@@ -167,6 +169,11 @@ func (k *System) needsPlan(d *openWorkspace, ch *change) error {
 		return err
 	}
 	ch.plan = stored.Hash
+	for _, p := range paths {
+		if err := stored.Enforce(p.String()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -225,11 +232,17 @@ func (k *System) patch(ctx context.Context, c *workbench.Call, in patchArgs) (wo
 		return workbench.Reply{}, err
 	}
 	ch := &change{plan: in.Plan}
-	if err := k.needsPlan(d, ch); err != nil {
+	paths := make([]workspace.Path, len(files))
+	for i, f := range files {
+		if paths[i], err = d.folder.Parse(f.Name()); err != nil {
+			return workbench.Reply{}, err
+		}
+	}
+	if err := k.needsPlan(d, ch, paths...); err != nil {
 		return workbench.Reply{}, err
 	}
-	for _, f := range files {
-		one, err := patchOne(d, f)
+	for i, f := range files {
+		one, err := patchOne(d, paths[i], f)
 		if err != nil {
 			return workbench.Reply{}, err
 		}
@@ -239,11 +252,7 @@ func (k *System) patch(ctx context.Context, c *workbench.Call, in patchArgs) (wo
 }
 
 // patchOne returns the change that a patch makes to one file.
-func patchOne(d *openWorkspace, f patch.File) (workspace.Change, error) {
-	p, err := d.folder.Parse(f.Name())
-	if err != nil {
-		return workspace.Change{}, err
-	}
+func patchOne(d *openWorkspace, p workspace.Path, f patch.File) (workspace.Change, error) {
 	if f.Kind == patch.Create {
 		_, err := current(d, p, "", false)
 		if candor.CodeOf(err) == kaizacode.FileAlreadyExists {

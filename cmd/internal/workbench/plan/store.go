@@ -141,6 +141,10 @@ func (s *Store) mark(stored Stored, status Status) (Stored, error) {
 	return s.Load(stored.Hash)
 }
 
+// Resolve returns the full hash for an abbreviated one. The errors are those of [Store.Load] for a malformed, unknown or
+// ambiguous hash; a full hash is returned unchanged.
+func (s *Store) Resolve(hash string) (string, error) { return s.resolve(hash, nil) }
+
 // resolve returns the full hash for an abbreviated one, of a plan in the folder or among the known ones. It returns a
 // full hash unchanged, even if the file does not exist.
 func (s *Store) resolve(hash string, known []string) (string, error) {

@@ -138,7 +138,7 @@ func (c Command) run(ctx context.Context, dir string, o Options) Result {
 	cmd.Dir, cmd.Env = dir, c.environment()
 	out, memory := &tail.Tail{N: maxOutput}, cmp.Or(c.Memory, DefaultMemory)
 	end, over, err := live(ctx, cmd, out, guard.Options{Self: o.Self, Hold: o.Hold, Limits: guard.Limits{Data: memory, File: maxFile}})
-	result := Result{Exit: end.Code, Output: outputOf(out), OverMemory: over, Missing: err != nil}
+	result := Result{Exit: end.Code, Output: outputOf(out, dir), OverMemory: over, Missing: err != nil}
 	result.TimedOut = !over && errors.Is(context.Cause(ctx), errTimeout) && end != (guard.End{})
 	if end.Signal != 0 {
 		result.Exit, result.Signal = -1, end.Signal.String()
@@ -178,13 +178,13 @@ const (
 	maxOutputLines = 100
 )
 
-// outputOf returns the end of a command's output as clean text without secrets. A line that was cut is dropped, because
-// part of a secret cannot be recognized.
-func outputOf(out *tail.Tail) string {
+// outputOf returns the end of a command's output as clean text without secrets, with the paths of files in dir relative to
+// it. A line that was cut is dropped, because part of a secret cannot be recognized.
+func outputOf(out *tail.Tail, dir string) string {
 	text, lost := out.Text()
 	if lost {
 		_, text, _ = strings.Cut(text, "\n")
 		text = "…\n" + text
 	}
-	return redact.Text(text)
+	return redact.Text(strings.ReplaceAll(text, dir+string(filepath.Separator), ""))
 }

@@ -35,6 +35,7 @@ func (p *place) start(flags ...string) *server {
 		p.wrap(s.Cmd)
 	}
 	s.Start()
+	p.last = s
 	return s
 }
 

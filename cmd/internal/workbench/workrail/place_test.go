@@ -20,6 +20,7 @@ type place struct {
 	flags     []string // for every server
 	env       []string
 	wrap      func(*exec.Cmd) // changes the command of a server; may be nil
+	last      *server         // the server that was started last
 }
 
 // plain has ten steps without requirements.
