@@ -41,10 +41,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/limits"
+	"github.com/candor-mcp/candor/internal/stacks"
 	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
@@ -149,20 +149,13 @@ func (e *Error) orZero() *Error {
 func New(code Code, message string, options ...Option) *Error {
 	e := &Error{code: code, retry: code.Retry(), origin: Origin{By: PartyTool}}
 	e.message = publicText(message, limits.Message)
-	if captureStacks.Load() {
+	if stacks.Captured.Load() {
 		var pcs [64]uintptr
 		e.stack = stackOf(pcs[:runtime.Callers(2, pcs[:])])
 	}
 	e.apply(options)
 	return e
 }
-
-// captureStacks makes New record the stack of its caller.
-var captureStacks atomic.Bool
-
-// CaptureStacks makes [New] attach the stack of its caller to every error of this process if p is Wanted. It is for programs
-// that let their user ask for stacks; an error then costs some microseconds more.
-func CaptureStacks(p StackPolicy) { captureStacks.Store(p.Wanted()) }
 
 // With returns a copy of e with the options applied. e itself does not change.
 func (e *Error) With(options ...Option) *Error {

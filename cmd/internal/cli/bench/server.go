@@ -16,6 +16,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ledgerconfig"
+	"github.com/candor-mcp/candor/internal/stacks"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )
@@ -165,7 +166,7 @@ func (c *Server) options() (o workbench.Options, err error) {
 	}
 	o.Hosts, o.Version = c.hosts, term.ReadBuildInfo().Version
 	o.Stack, err = stackPolicy(c.Env)
-	candor.CaptureStacks(o.Stack)
+	stacks.Captured.Store(o.Stack.Wanted())
 	return o, err
 }
 
