@@ -55,6 +55,9 @@ func (h *answerText) ownWords(text string) string {
 // directory or a part of a response. An argument is a name that the tool's schema declares or that the call sent. The paths of the others
 // become those of the arguments: servers also write them from an inner object on.
 func (h *answerText) keepIssues() {
+	if h.OfAnswer {
+		h.Issues = nil
+	}
 	if len(h.Issues) == 0 || !h.call.known {
 		return
 	}
@@ -63,7 +66,7 @@ func (h *answerText) keepIssues() {
 		return
 	}
 	var kept []candor.Issue
-	own, foreign, lacking, typed := true, false, false, h.Number != -32602 && !inText(h.text, &tables().ArgumentWords)
+	own, foreign, lacking, typed := true, false, false, h.Number != -32602 && !ofArguments.MatchString(h.text)
 	for _, issue := range h.Issues {
 		first, known := h.argumentIn(issue.Path)
 		if (known || h.OfRequest && !first) && !h.contradicts(issue) {
@@ -73,12 +76,11 @@ func (h *answerText) keepIssues() {
 		own = own && first
 		foreign = foreign || !known && !h.OfRequest
 		lacking = lacking || issue.Rule == "required" // it may be a setting
-		typed = typed && !known && issue.Expected != nil && issue.Got != "" && !namesSetting(issue.Path)
+		typed = typed && (known || issue.Expected != nil && issue.Got != "" && !namesSetting(issue.Path))
 	}
 	h.others = foreign && !lacking && len(kept) == 0
-	h.elsewhere = h.elsewhere || foreign && typed && h.schema.fit() == fitYes
-	if foreign && len(kept) > 0 && h.schema.fit() == fitYes && h.Number != -32602 {
-		kept, h.elsewhere = nil, true // the whole list is about a service's value with names that are also arguments
+	if foreign && typed && h.schema.fit() == fitYes {
+		kept, h.elsewhere = nil, true // a validator's list is about a service's value, even if it has names that are also arguments
 	}
 	h.Issues = kept
 	if h.OfRequest && own {
@@ -120,7 +122,10 @@ func (h *answerText) keepSent() {
 	})
 }
 
-var callsMissing = lazyregexp.New(`(?i)\b(?:missing|required|provided?|specif)`)
+var (
+	callsMissing = lazyregexp.New(`(?i)\b(?:missing|required|provided?|specif)`)
+	ofArguments  = lazyregexp.New(`(?i)\b(?:argument|param)`)
+)
 
 // located returns the path of an argument as the schema has it.
 func (h *answerText) located(path string) string {
@@ -167,7 +172,7 @@ func (h *answerText) contradicts(issue candor.Issue) bool {
 		return false
 	}
 	wanted, _ := issue.Expected.(map[string]any)
-	other := issue.Got != "object" || wanted["type"] != nil && wanted["type"] != "object" && !inText(h.text, &tables().ArgumentWords)
+	other := issue.Got != "object" || wanted["type"] != nil && wanted["type"] != "object" && !ofArguments.MatchString(h.text)
 	h.elsewhere = h.elsewhere || other
 	return other
 }

@@ -98,6 +98,10 @@ func (r *reader) issueObject(e wire.Value, under []string) {
 	}
 	steps, _ := placeOf(e)
 	steps = append(append([]string(nil), under...), steps...)
+	if len(steps) > 0 && steps[0] == "response" && !r.args.has("response") {
+		r.said.OfAnswer = true
+		return
+	}
 	if r.union(e, steps, under) {
 		return
 	}
