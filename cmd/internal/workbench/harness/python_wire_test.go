@@ -120,7 +120,9 @@ func TestPythonReadsFilesOfOtherDomains(t *testing.T) {
 		}
 	}
 	h := start(t, setup{env: []string{"MCP_DOMAINS=python,filesystem,memory-bank", "MCP_FS_ROOT=" + root, "MCP_PYTHON_CONFINE=auto"}})
-	h.ask("mb/write", `{"file":"note.md","content":"häß"}`).result()
+	h.ask("mb/write", `{"file":"new/note.md","content":"häß"}`).result() // without fs/mkdir
+	h.ask("mb/move", `{"from":"new/note.md","to":"other/note.md"}`).result()
+	h.ask("mb/move", `{"from":"other/note.md","to":"note.md"}`).result()
 	out := h.ask("py/run", `{"files":["fs/data.csv","mb/note.md","fs/raw.bin"],"code":"rows=[r.split(';') for r in files['fs/data.csv'].split()]\n`+
 		`print(sum(int(r[1]) for r in rows), files['mb/note.md'], files['fs/raw.bin'])"}`).result()
 	if text, _ := out.Path("stdout").Str(); text != "42 häß b'\\xff\\x00'\n" {

@@ -52,7 +52,8 @@ func validGlob(glob string) bool {
 type files struct {
 	folder   *folder.Lazy
 	globs    []string
-	maxBytes int // of one write
+	maxBytes int  // of one write
+	parents  bool // writing creates missing folders
 }
 
 // Open returns the domain. MCP_FS_ROOT names an existing directory; the default is one below the state directory, which the first call
@@ -131,10 +132,10 @@ func (f *files) methods() []domain.Method {
 }
 
 // Writing returns the methods that write the files of a folder below prefix, for another domain. The name of a file is the parameter name.
-// Their errors are those of this domain.
+// Their errors are those of this domain. They create missing folders.
 func Writing(folder *folder.Lazy, v *domain.Variables, variable string, globs []string, prefix, name string) []domain.Method {
 	checkGlobs(v, variable, globs)
-	return (&files{folder: folder, globs: globs, maxBytes: defaultMaxBytes}).writing(prefix, name, writingCodes)
+	return (&files{folder: folder, globs: globs, maxBytes: defaultMaxBytes, parents: true}).writing(prefix, name, writingCodes)
 }
 
 // writing returns the methods that write whole files.

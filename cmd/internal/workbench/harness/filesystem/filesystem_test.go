@@ -81,6 +81,7 @@ func TestEditSearchAndMove(t *testing.T) {
 	for _, c := range []struct{ method, params, want string }{ // want is a part of the result, or of the code, details and suggestion
 		{"fs/write", `{"path":"out","content":"x"}`, "E_FS_DENIED"},
 		{"fs/write", `{"path":"out/a.txt","content":"x"}`, "fs/mkdir"},
+		{"fs/edit", `{"path":"out/a.txt","edits":[{"old":"a","new":"b"}]}`, "List the parent folder"},
 		{"fs/mkdir", `{"path":"out"}`, `"created":true`},
 		{"fs/write", `{"path":"out/a.txt","content":"one\ntwo\ntwo\n"}`, `"created":true`},
 		{"fs/edit", `{"path":"out/a.txt","edits":[{"old":"two","new":"2"}]}`, "occurs 2 times"},

@@ -40,9 +40,6 @@ func (f *files) target(p string, isFolder bool) (target, error) {
 		return target{}, explain(err)
 	}
 	denied := f.mayWrite(name, isFolder)
-	if errors.Is(err, fs.ErrNotExist) && denied == nil {
-		denied = domain.Fail(filesystemcode.NotFound, "the folder of this path does not exist", err, candor.WithSuggestion("Create the folder with fs/mkdir, then repeat the call."))
-	}
 	if err != nil {
 		return target{}, cmp.Or(denied, explain(err))
 	}
@@ -59,6 +56,22 @@ func (f *files) target(p string, isFolder bool) (target, error) {
 		return target{}, denied
 	}
 	return t, nil
+}
+
+// newTarget resolves the target of a file that may be new, and creates the folders above it if the domain does that.
+func (f *files) newTarget(ctx context.Context, p string) (target, error) {
+	t, err := f.target(p, false)
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+		return t, err
+	case !f.parents:
+		return t, domain.Fail(filesystemcode.NotFound, "the folder of this path does not exist", err, candor.WithSuggestion("Create the folder with fs/mkdir, then repeat the call."))
+	}
+	every := &files{folder: f.folder, globs: []string{"**"}} // the path itself is allowed
+	if _, err := every.mkdir(ctx, pathIn{path.Dir(path.Clean(p))}); err != nil {
+		return target{}, err
+	}
+	return f.target(p, false)
 }
 
 func (t target) close() { _ = t.dir.Close() } // only a handle
@@ -83,8 +96,8 @@ type writeOut struct {
 	Created bool   `json:"created"` // false if a file was replaced
 }
 
-func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
-	t, err := f.target(in.name(), false)
+func (f *files) write(ctx context.Context, in writeIn) (writeOut, error) {
+	t, err := f.newTarget(ctx, in.name())
 	if err != nil {
 		return writeOut{}, err
 	}
@@ -159,13 +172,13 @@ type moveOut struct {
 
 // move writes the content under the new name and then removes the old one, because a rename could be led past the patterns by a link that
 // is exchanged meanwhile.
-func (f *files) move(_ context.Context, in moveIn) (moveOut, error) {
+func (f *files) move(ctx context.Context, in moveIn) (moveOut, error) {
 	from, err := f.target(in.From, false)
 	if err != nil {
 		return moveOut{}, err
 	}
 	defer from.close()
-	to, err := f.target(in.To, false)
+	to, err := f.newTarget(ctx, in.To)
 	if err != nil {
 		return moveOut{}, err
 	}
