@@ -47,6 +47,11 @@ type prose struct {
 	toks  []token
 	names []string // of the last phrase that matched
 	first []firstEnds
+	used  []int // all ends of this find
+	space struct {
+		first [8]firstEnds
+		used  [16]int
+	}
 }
 
 // firstEnds are the ends of a class at the token at which phrases are tried: many phrases begin with the same class.
@@ -66,13 +71,13 @@ func (r *reader) prose(toks []token) *prose {
 		}
 		p.Words[i] = phrase.Word{From: uint16(from), To: uint16(len(p.Bytes))} //nolint:gosec // a text has at most MaxText bytes
 	}
-	p.Class, p.Matched = p.endsOf, p.keep
+	p.Class, p.Matched, p.first, p.used = p.endsOf, p.keep, p.space.first[:0], p.space.used[:0]
 	return p
 }
 
 // find returns the rule of the first phrase that matches at token i, and the names in it, or none.
 func (p *prose) find(g *grammar, i int) (rule string, names []string) {
-	p.first = append(p.first[:0], firstEnds{at: i})
+	p.first, p.used = append(p.first[:0], firstEnds{at: i}), p.used[:0]
 	rank := g.RankAt(&p.Text, i, len(g.phrases), 0)
 	if rank == len(g.phrases) {
 		return "", nil
@@ -107,10 +112,16 @@ func (p *prose) endsOf(e *phrase.Element, i int) []int {
 	return ends
 }
 
-func (p *prose) ends(e *phrase.Element, i int) (ends []int) {
+func (p *prose) ends(e *phrase.Element, i int) []int {
+	from := len(p.used)
+	p.used = p.appendEnds(p.used, e, i)
+	return p.used[from:]
+}
+
+func (p *prose) appendEnds(ends []int, e *phrase.Element, i int) []int {
 	if i >= len(p.toks) {
 		if e.Class == "$" {
-			ends = []int{i}
+			ends = append(ends, i)
 		}
 		return ends
 	}
@@ -118,11 +129,11 @@ func (p *prose) ends(e *phrase.Element, i int) (ends []int) {
 	switch e.Class {
 	case "^", "$":
 		if t.head || e.Class == "$" && t.kind == kindMark {
-			ends = []int{i}
+			ends = append(ends, i)
 		}
 		return ends
 	case "*:":
-		return skipToColon(p.toks, i)
+		after = skipToColon(p.toks, i)
 	case "ANY":
 		after = i + 1
 	case "KIND":
@@ -131,13 +142,14 @@ func (p *prose) ends(e *phrase.Element, i int) (ends []int) {
 		after = wordOf(tables().Params, t, i)
 	}
 	if after > 0 {
-		return []int{after}
+		return append(ends, after)
 	}
+	from := len(ends)
 	p.eachName(e, i, func(_ string, next int) bool {
 		ends = append(ends, next)
 		return true
 	})
-	slices.Reverse(ends) // longer lists are tried first
+	slices.Reverse(ends[from:]) // longer lists are tried first
 	return ends
 }
 
@@ -181,15 +193,16 @@ func skipJoint(toks []token, i int) int {
 	return i
 }
 
-func skipToColon(toks []token, i int) []int {
+// skipToColon returns the index after the next colon of the line, or 0.
+func skipToColon(toks []token, i int) int {
 	for n := 0; i < len(toks) && n < 10; n++ {
 		if toks[i].text == ":" || toks[i].text == "：" {
-			return []int{i + 1}
+			return i + 1
 		}
 		if toks[i].text == "." || toks[i].text == "\n" {
-			return nil
+			return 0
 		}
 		i++
 	}
-	return nil
+	return 0
 }
