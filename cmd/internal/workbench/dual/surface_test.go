@@ -142,3 +142,27 @@ func TestD4RaisedCodesAreMembers(t *testing.T) {
 		t.Errorf("%s", a.M.Bytes())
 	}
 }
+
+// TestD3UnifiedMarksBothPatterns checks that the dialect of the server decides the shape of both patterns on the wire.
+func TestD3UnifiedMarksBothPatterns(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	legacy, unified := p.start(), p.start("--dialect", "dual-unified")
+	legacy.call("task_get", args{"id": missing}).isB("ERR_NOT_FOUND")
+	legacy.call("vrf_eval", args{"priv_key_hex": ""}).isA("INVALID_KEY")
+	for code, a := range map[string]answer{"ERR_NOT_FOUND": unified.call("task_get", args{"id": missing}), "INVALID_KEY": unified.call("vrf_eval", args{"priv_key_hex": ""})} {
+		if e := a.is(code).envelope(); !a.marked() || !e.Path("error", "code").Is(code) {
+			t.Errorf("%s: %s", code, a.M.Bytes())
+		}
+	}
+}
+
+// TestD5DataWithOKFalseIsASuccess checks that a task whose context looks like a failure is returned unmarked and unchanged.
+func TestD5DataWithOKFalseIsASuccess(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	id := s.task(args{"context": args{"ok": false, "error": args{"code": "ERR_NOT_FOUND", "message": "a note"}}})
+	if a := s.call("task_get", args{"id": id}).fine(); !a.value("context", "error", "code").Is("ERR_NOT_FOUND") {
+		t.Errorf("%s", a.M.Bytes())
+	}
+}
