@@ -146,7 +146,7 @@ func (k *System) statusOf(s *workbench.Session, d *openWorkspace) status {
 	case len(out.Approved) == 0:
 		out.Next = "Wait for an approved plan: list_plans shows them. Without one you may read."
 	default:
-		out.Next = "Change files with write_file or apply_patch, naming the plan_hash of an approved plan that covers them."
+		out.Next = "Change files with edit_file, write_file or apply_patch, naming the plan_hash of an approved plan that covers them."
 	}
 	return out
 }
