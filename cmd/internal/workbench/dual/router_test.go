@@ -103,11 +103,14 @@ func TestD13RouterCallsDoNotWaitForAnUpstream(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	slow := &place{t: t, state: filepath.Join(filepath.Dir(p.state), "slow")}
+	t.Cleanup(func() { // after the router, whose end the slow server outlives for a moment
+		wait.Until(t, "the end of the slow server", func() bool { return os.RemoveAll(slow.state) == nil })
+	})
 	holds := fmt.Sprintf("  slow:\n    command: [%q, workbench, dual, --quiet, --drill, --state, %q]", binary, slow.state)
 	s := p.start("--lock-wait", "100ms", "--upstreams", p.upstreams(holds, p.works("good")))
 	held := make(chan answer, 1)
-	wait := s.later("router_call", args{"tool": "drill", "arguments": args{"kind": "hold"}, "upstreams": []string{"slow"}})
-	go func() { held <- wait() }()
+	answered := s.later("router_call", args{"tool": "drill", "arguments": args{"kind": "hold"}, "upstreams": []string{"slow"}})
+	go func() { held <- answered() }()
 	slow.awaitCall("drill")
 	for range 3 {
 		s.call("router_call", args{"tool": "server_ping", "upstreams": []string{"good"}}).fine()
