@@ -124,6 +124,7 @@ func (h *answerText) keepSent() {
 
 var (
 	callsMissing = lazyregexp.New(`(?i)\b(?:missing|required|provided?|specif)`)
+	rejects      = lazyregexp.New(`(?i)\b(?:must|invalid|valid)\b`)
 	ofArguments  = lazyregexp.New(`(?i)\b(?:argument|param)`)
 )
 
@@ -165,9 +166,21 @@ func (h *answerText) argumentIn(path string) (first, known bool) {
 	return first, known
 }
 
-// contradicts reports whether an issue about the arguments as a whole names a type that they do not have, or wants another than an object.
-// Such an issue is about another value, such as the response of a service.
+// wasSent reports whether an argument is a text or a number that fits the schema, and not empty.
+func (h *answerText) wasSent(path string) bool {
+	name := strings.TrimPrefix(path, "/")
+	sent, _ := h.call.args.Get(name)
+	text, isText := sent.Str()
+	full := isText && strings.TrimSpace(text) != "" || sent.Type() == wire.TypeNumber
+	return full && fitOfValue(h.schema.schema.Path("properties", name), sent) == fitYes
+}
+
+// contradicts reports whether an issue misses an argument that was sent, or one about the arguments as a whole names a type that they do not
+// have or wants another than an object. Such an issue is about another value, such as the response of a service.
 func (h *answerText) contradicts(issue candor.Issue) bool {
+	if issue.Rule == "required" && !rejects.MatchString(issue.Message) && h.wasSent(issue.Path) {
+		return true
+	}
 	if issue.Path != "" || issue.Got == "" || h.call.args.Type() != wire.TypeObject {
 		return false
 	}
