@@ -33,7 +33,7 @@ func TestGatewayReadsFailuresWithTheToolsSchema(t *testing.T) {
 	for text, want := range map[string]struct{ code, path string }{
 		"slug is required": {code: "UNKNOWN_TOOL_FAILURE"},
 		"path is required": {"INVALID_ARGUMENTS", "/path"},
-		"Invalid URL":      {code: "CONFIGURATION_MISSING"},
+		"Invalid URL":      {code: "CONFIG_INVALID"},
 		"File a not found": {code: "FILE_NOT_FOUND"},
 	} {
 		g := httpgatetest.NewGate(t, failingTool(text), gateway.Options{}, httpgate.Options{})
