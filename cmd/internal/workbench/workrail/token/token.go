@@ -196,7 +196,7 @@ func readKey(root *os.Root) (*Key, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() != int64(hex.EncodedLen(keySize)) {
-		return nil, fmt.Errorf("%s is not a key", keyFile)
+		return nil, fmt.Errorf("%s is not a key (hint: restore it from a copy, or remove it: the next start makes a new one, and resume_session returns new tokens)", keyFile)
 	}
 	text, err := root.ReadFile(keyFile)
 	if err != nil {
