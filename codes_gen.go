@@ -1069,7 +1069,7 @@ var catalogue = [...]codeInfo{
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: statusActive,
 		effect:  "none",
 		message: "The arguments do not match the input schema of the tool.",
-		action:  "Correct all arguments listed in this error and make a new call.",
+		action:  "Correct the arguments and make a new call.",
 	},
 	{
 		symbol: "OUTPUT_INVALID", domain: "candor", number: 4014,
@@ -1339,7 +1339,7 @@ var catalogue = [...]codeInfo{
 		symbol: "UPSTREAM_MALFORMED", domain: "candor", number: 4066,
 		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: statusActive,
 		message: "The server answered with an invalid message.",
-		action:  "Check whether the call took effect, and report the server to its author.",
+		action:  "Check whether the call took effect before making a new one; report the server to its author.",
 	},
 	{
 		symbol: "CALL_TIMEOUT", domain: "candor", number: 4067,

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -13,16 +14,16 @@ const CheckEffect = toCheck + "."
 // toCheck also begins the suggestions of the codes for calls without an answer.
 const toCheck = "Check whether the call took effect before making a new one"
 
-// notDeclared continues CheckEffect for a tool that seems to read.
-const notDeclared = " The tool is not declared read-only: if it only reads, "
+// IfOnlyReads begins the suggestion that replaces [CheckEffect] for a tool that seems to read.
+const IfOnlyReads = "If the tool only reads, "
 
 // AvoidSecondEffect returns e with advice that cannot cause a second effect. Use it for a failed tools/call unless the
 // tool is known to declare readOnlyHint or idempotentHint.
 //
-// An error that proves that nothing was done keeps its advice; see [ProvesNoEffect]. Any other becomes not_retryable
-// and suggests [CheckEffect]. The advice that it had is kept in details.said as retry and retryAfterMs. Where the
-// suggestion is to check whether the call took effect, and the tool has a name such as get_weather, it adds how to go
-// on if the tool only reads.
+// An error that proves that nothing was done keeps its advice; see [ProvesNoEffect]. Any other becomes not_retryable.
+// It suggests [CheckEffect], or for a tool with a name such as get_weather how to continue if the tool only reads, or, if the
+// service of the tool could not be connected to, to tell the operator. The advice that it had is kept in details.said as retry and
+// retryAfterMs.
 func AvoidSecondEffect(e *candor.Error) *candor.Error {
 	if ProvesNoEffect(e) {
 		return e
@@ -30,32 +31,44 @@ func AvoidSecondEffect(e *candor.Error) *candor.Error {
 	if e.Retry().Retryable() {
 		e = e.With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(checkFirst(e)), candor.WithDetails(e.Details().With("said", saidRetry(e))))
 	}
-	advice := e.Suggestion()
-	if !strings.HasPrefix(advice, toCheck) || strings.Contains(advice, notDeclared) || !readsByName(e.CallInfo().Tool) {
+	rest, asks := strings.CutPrefix(e.Suggestion(), toCheck)
+	if !asks || !readsByName(e.CallInfo().Tool) {
 		return e
 	}
 	wait, ms := "", int64(0)
 	if e.Details().Get("said").Get("retryAfterMs").Decode(&ms) == nil && ms > 0 {
 		wait = fmt.Sprintf("wait %d ms and ", min(ms, maxWait))
 	}
-	own, found := strings.CutPrefix(advice, CheckEffect)
-	if !found {
-		return e.With(candor.WithSuggestion(strings.TrimSuffix(advice, ".") + "." + notDeclared + wait + "send the same call again."))
-	}
-	return e.With(candor.WithSuggestion(CheckEffect + notDeclared + wait + "send the same call again." + own))
+	return e.With(candor.WithSuggestion(IfOnlyReads + wait + "send the same call again" + rest))
 }
+
+// readingAdvice matches what AvoidSecondEffect writes in the place of toCheck.
+var readingAdvice = regexp.MustCompile(`^` + IfOnlyReads + `(?:wait \d+ ms and )?send the same call again`)
 
 // maxWait is the longest delay in milliseconds, as in [candor.Retry].
 const maxWait = 7 * 24 * 60 * 60 * 1000
 
-// checkFirst returns CheckEffect, followed by the suggestion of e if its author gave one that does not ask for a retry.
+// checkFirst returns CheckEffect, followed by the suggestion of e if its author gave one that does not ask for a retry. If no connection to
+// the service of the tool could be opened, it is to tell the operator: a check would meet the same failure.
 // A suggestion read from text is dropped, because its wording may ask for a retry in a way that cannot be detected.
 func checkFirst(e *candor.Error) string {
 	own := e.Suggestion()
-	if own == "" || own == e.Code().Info().Action || e.Origin().Inferred || candor.CheckSuggestion(candor.NoRetry(), own) != nil {
+	switch {
+	case e.Origin().Inferred && unconnected[errnoOf(e)] && !readsByName(e.CallInfo().Tool):
+		return "Tell the operator that the service behind the tool cannot be reached."
+	case own == "" || own == e.Code().Info().Action || e.Origin().Inferred || candor.CheckSuggestion(candor.NoRetry(), own) != nil:
 		return CheckEffect
+	default:
+		return CheckEffect + " " + own
 	}
-	return CheckEffect + " " + own
+}
+
+// unconnected are the system errors of connections that could not be opened.
+var unconnected = map[string]bool{"ECONNREFUSED": true, "ENOTFOUND": true, "EAI_AGAIN": true, "ENETUNREACH": true, "EHOSTUNREACH": true}
+
+func errnoOf(e *candor.Error) (errno string) {
+	_ = e.Details().Get("said").Get("errno").Decode(&errno) // "" if it is absent
+	return errno
 }
 
 // readsByName reports whether a tool probably only reads: get_weather, listFiles and search do, and with a prefix ashby_get_candidate

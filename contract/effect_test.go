@@ -61,7 +61,10 @@ func TestToolsTextProvesNothing(t *testing.T) {
 			if e == nil {
 				t.Fatalf("%s: no error", answer)
 			}
-			if got := contract.AvoidSecondEffect(e); got.Retry().Retryable() || e.Retry().Retryable() && !strings.HasPrefix(got.Suggestion(), contract.CheckEffect) {
+			asks := func(s string) bool {
+				return strings.HasPrefix(s, contract.CheckEffect) || strings.HasPrefix(s, "Tell the operator")
+			}
+			if got := contract.AvoidSecondEffect(e); got.Retry().Retryable() || e.Retry().Retryable() && !asks(got.Suggestion()) {
 				t.Errorf("%s: %s, %s, %q", answer, got, got.Retry(), got.Suggestion())
 			}
 		}
@@ -118,7 +121,7 @@ func TestReadingToolIsToldHowToGoOn(t *testing.T) {
 	} {
 		e := candor.New(candor.CodeUpstreamError, "500", candor.WithRetry(candor.RetryIn(2*time.Second)), candor.WithTool(tool), candor.WithSuggestion(strings.Repeat("Ask the owner. ", 30)))
 		got := contract.AvoidSecondEffect(e)
-		says := strings.Contains(got.Suggestion(), "not declared read-only: if it only reads, wait 2000 ms and send the same call again")
+		says := strings.HasPrefix(got.Suggestion(), contract.IfOnlyReads+"wait 2000 ms and send the same call again")
 		if says != reads || got.Retry().Retryable() || got.Validate() != nil {
 			t.Errorf("%q: %q, %v", tool, got.Suggestion(), got.Validate())
 		}
@@ -136,7 +139,7 @@ func TestGatewaysAdviceIsNotQuoted(t *testing.T) {
 		inner := contract.AvoidSecondEffect(e)
 		m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[],"_meta":{"dev.candor/error":`+string(inner.AppendJSON(nil, candor.JSONOptions{}))+`}}}`), wire.Limits{})
 		outer := contract.AvoidSecondEffect(contract.Read(&contract.Exchange{Response: m, Quote: true}).Error)
-		reads := strings.Count(outer.Suggestion(), "if it only reads")
+		reads := strings.Count(outer.Suggestion(), contract.IfOnlyReads)
 		if outer.Suggestion() != inner.Suggestion() || outer.Details().String() != inner.Details().String() || (reads == 1) != (e.CallInfo().Tool == "get_x") {
 			t.Errorf("%s: %q %s", e, outer.Suggestion(), outer.Details())
 		}

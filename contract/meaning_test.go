@@ -47,18 +47,6 @@ func failing(texts ...string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":%s}}`, content)
 }
 
-// TestAdviceNamesAListOnlyIfThereIsOne checks that the suggestion refers to the message if the error lists no issues.
-func TestAdviceNamesAListOnlyIfThereIsOne(t *testing.T) {
-	for text, listed := range map[string]bool{
-		"Invalid arguments for moor": false, "No active boat session": false, "Missing required argument: berth": true,
-	} {
-		got := contract.Read(&contract.Exchange{Response: wire.Parse([]byte(failing(text)), wire.Limits{})})
-		if points := strings.Contains(got.Error.Suggestion(), "listed"); points != listed {
-			t.Errorf("%q: %q", text, got.Error.Suggestion())
-		}
-	}
-}
-
 type field struct {
 	name, kind string
 	required   bool

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
@@ -54,8 +55,8 @@ func Normalise(dst []byte, m *wire.Message, e *candor.Error, to Client) ([]byte,
 	if bytes.Equal(n.before.Raw(), envelope) {
 		return append(dst, m.Bytes()...), nil
 	}
-	var text [1024]byte // the limit of AppendText
-	n.block = string(dialect.AppendText(text[:0], n.e))
+	var text [maxBlock]byte
+	n.block = n.withDirectories(string(dialect.AppendText(text[:0], n.e)))
 	switch {
 	case m.Shape() == wire.KindError && m.Error().Type() == wire.TypeObject:
 		edits := make([]splice.Edit, 0, 2)
@@ -107,6 +108,30 @@ func (n *normaliser) keepStructured() {
 		return
 	}
 	n.moved, n.e = true, audience.WithStructured(n.e, content.Raw())
+}
+
+// maxBlock is the limit of [dialect.AppendText].
+const maxBlock = 1024
+
+// withDirectories returns the readable block with the server's sentence as the answer has it, if the error has it without the directories
+// of paths: the client gets them anyway, and a model needs them for the next call.
+func (n *normaliser) withDirectories(block string) string {
+	message := n.e.Message()
+	if !strings.Contains(message, "…/") || strings.Contains(message, "\n") {
+		return block
+	}
+	content, _ := n.m.ResultMember("content")
+	said, ok := content.Path(0, "text").Str()
+	if n.m.Shape() == wire.KindError {
+		said, ok = n.m.Error().Path("message").Str()
+	}
+	said = strings.TrimSpace(said)
+	for rest := said; ok && rest != ""; _, rest, ok = strings.Cut(rest, ": ") {
+		if candor.Public(rest, maxBlock) == message && len(block)+len(rest)-len(message) <= maxBlock {
+			return strings.Replace(block, message, rest, 1)
+		}
+	}
+	return block
 }
 
 // message returns the message of a JSON-RPC error. If it answers tools/call, that is the readable block, because many clients show only

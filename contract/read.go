@@ -140,7 +140,7 @@ func (h *answerText) finish(x *Exchange, f Evidence) *candor.Error {
 	if advice, given := retryOf(s, f.Code, x); given {
 		set = append(set, candor.WithRetry(advice))
 	}
-	if advice := unlisted(s, f.Code); advice != "" {
+	if advice := errnoAdvice(s, f.Code); advice != "" {
 		set = append(set, candor.WithSuggestion(advice))
 	}
 	if d := h.details(x); h.denial.Present() {
@@ -168,23 +168,12 @@ func (h *answerText) toolOf(x *Exchange) string {
 	return callFactsOf(x.Request).tool
 }
 
-// unlisted returns a suggestion to use instead of the code's own, which refers to a list of issues, if the peer sent none, or which is
-// less exact than the system error. It returns "" if the code's own suggestion applies.
-func unlisted(s *foreign.Said, code candor.Code) string {
-	if len(s.Issues) > 0 {
-		return ""
-	}
-	if advice := tables().ErrnoAdvice[s.Errno]; advice != "" && code == tables().Errno[s.Errno] {
+// errnoAdvice returns a suggestion that is more exact than the code's own, or "".
+func errnoAdvice(s *foreign.Said, code candor.Code) string {
+	if advice := tables().ErrnoAdvice[s.Errno]; len(s.Issues) == 0 && code == tables().Errno[s.Errno] {
 		return advice
 	}
-	switch code {
-	case candor.CodeInvalidArguments:
-		return "Read the message, compare the arguments with the tool's input schema, and make a new call."
-	case candor.CodePreconditionFailed:
-		return "Do first what the message asks for, then make this call."
-	default:
-		return ""
-	}
+	return ""
 }
 
 // sentence returns the peer's message, or "" if it does not name the cause, so that the catalogue's sentence is used.
@@ -204,13 +193,10 @@ func asQuotation(e *candor.Error, x *Exchange) *candor.Error {
 		e = e.With(candor.WithMessage(folded))
 	}
 	own := e.Suggestion()
-	ours, _, found := strings.Cut(own, "."+notDeclared)
-	if found { // AvoidSecondEffect adds the rest again
-		ours += "."
-	}
-	switch ours {
+	plain := readingAdvice.ReplaceAllString(own, toCheck) // AvoidSecondEffect writes it again
+	switch plain {
 	case "", e.Code().Info().Action, CheckEffect:
-		return e.With(candor.WithSuggestion(ours))
+		return e.With(candor.WithSuggestion(plain))
 	default:
 		return e.With(candor.WithSuggestion(""), candor.WithDetails(e.Details().With("said", e.Details().Get("said").With("suggestion", own))))
 	}

@@ -52,8 +52,7 @@ func ExampleDialect_write() {
 	fmt.Println(string(v.Path("isError").Raw()), string(v.Path("_meta", dialect.MetaKey, "code").Raw()))
 	// Output:
 	// INVALID_ARGUMENTS: city is missing.
-	// Retry: not the same call
-	// Next: Correct all arguments listed in this error and make a new call.
+	// Retry: only with corrected arguments
 	// Ref: r1
 	// true "INVALID_ARGUMENTS"
 }

@@ -61,25 +61,47 @@ func TestNoTextCanPretendToBeALine(t *testing.T) {
 
 // TestTheReadableTextSaysNothingTwice has the texts of recorded servers.
 func TestTheReadableTextSaysNothingTwice(t *testing.T) {
-	missing := candor.Issue{Path: "/city", Message: `the key "city" is missing`}
+	missing := candor.Issue{Path: "/city", Rule: "required", Message: "is missing", Hint: "must be a string"}
+	inferred := candor.WithOrigin(candor.PartyTool, true)
 	for _, c := range []struct {
 		e    *candor.Error
 		want string
 	}{
 		{candor.New(candor.CodeInvalidArguments, "", candor.WithIssues(missing)),
-			"INVALID_ARGUMENTS\n- /city: the key \"city\" is missing\nRetry: only with corrected arguments\n"},
+			"INVALID_ARGUMENTS\n- /city: is missing; must be a string\nRetry: only with corrected arguments\n"},
+		{candor.New(candor.CodeInvalidArguments, "Required at city", candor.WithIssues(missing)),
+			"INVALID_ARGUMENTS: Required at city\nRetry: only with corrected arguments\n"},
 		{candor.New(candor.CodeInvalidArguments, "Invalid at depcity Invalid at arrcity", candor.WithSuggestion("Ask."),
 			candor.WithIssues(candor.Issue{Path: "/depcity", Message: "Invalid"}, candor.Issue{Path: "/arrcity", Message: "Invalid"})),
 			"INVALID_ARGUMENTS\n- /depcity: Invalid\n- /arrcity: Invalid\nRetry: not the same call\nNext: Ask.\n"},
 		{candor.New(candor.CodeInvalidArguments, "No run for gh/a: branch is required with projectSlug.", candor.WithSuggestion("Ask."),
 			candor.WithIssues(missing, candor.Issue{Path: "/branch", Message: "branch is required with projectSlug."})),
-			"INVALID_ARGUMENTS: No run for gh/a: branch is required with projectSlug.\n- /city: the key \"city\" is missing\nRetry: not the same call\nNext: Ask.\n"},
+			"INVALID_ARGUMENTS: No run for gh/a: branch is required with projectSlug.\n- /city: is missing; must be a string\nRetry: not the same call\nNext: Ask.\n"},
 		{candor.New(candor.CodeInvalidArguments, "Expected a berth at berths[0] in harbour 4", candor.WithIssues(candor.Issue{Path: "/berths/0", Message: "Expected a berth"})),
 			"INVALID_ARGUMENTS: Expected a berth at berths[0] in harbour 4\nRetry: only with corrected arguments\n"},
+		{candor.New(candor.CodeInvalidArguments, "Invalid enum value. Expected 'asc' | 'desc', received 'ascc' at order",
+			candor.WithIssues(candor.Issue{Path: "/order", Rule: "enum", Message: `must be "asc" or "desc"`, Hint: `did you mean "asc"?`, Example: "asc"})),
+			"INVALID_ARGUMENTS: Invalid enum value. Expected 'asc' | 'desc', received 'ascc' at order\n- /order: did you mean \"asc\"?\nRetry: only with corrected arguments\n"},
+		{candor.New(candor.CodeInvalidArguments, "Invalid at airport",
+			candor.WithIssues(candor.Issue{Path: "/airport", Rule: "pattern", Message: "must match the pattern ^[A-Z]{3}$", Example: "HAM"})),
+			"INVALID_ARGUMENTS: Invalid at airport\n- /airport: must match the pattern ^[A-Z]{3}$; for example \"HAM\"\nRetry: only with corrected arguments\n"},
+		{candor.New(candor.CodeInvalidArguments, "", candor.WithIssues(
+			candor.Issue{Path: "/afer", Rule: "unknown_key", Message: "is not a known key", Hint: `did you mean "after"?`},
+			candor.Issue{Path: "/after", Rule: "required", Message: "is missing"})),
+			"INVALID_ARGUMENTS\n- /afer: is not a known key; did you mean \"after\"?\nRetry: only with corrected arguments\n"},
+		{candor.New(candor.CodeTimeout, "too slow", candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask."), candor.WithIssues(missing)),
+			"TIMEOUT: too slow\nAlso:\n- /city: is missing; must be a string\nRetry: not the same call\nNext: Ask.\n"},
 		{candor.New(candor.CodeUpstreamUnreachable, "socket hang up", candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask."), candor.WithIssues(missing)),
-			"UPSTREAM_UNREACHABLE: socket hang up\nAlso:\n- /city: the key \"city\" is missing\nRetry: not the same call\nNext: Ask.\n"},
+			"UPSTREAM_UNREACHABLE: socket hang up\nRetry: not the same call\nNext: Ask.\n"},
 		{candor.RetryableAfter(candor.CodeRateLimited, 1e9, "slow down", candor.WithSuggestion("Wait as long as the retry advice says, then send the same call again; if it persists, tell the operator.")),
 			"RATE_LIMITED: slow down\nRetry: after 1000 ms\nNext: If it persists, tell the operator.\n"},
+		{candor.New(candor.CodeNotFound, "no order 7\nask for /orders", inferred), "NOT_FOUND: no order 7\n  ask for /orders\nRetry: not the same call\n"},
+		{candor.New(candor.CodeDependencyMissing, "no tar", inferred),
+			"DEPENDENCY_MISSING: no tar\nRetry: not the same call\nNext: Ask the operator to install it, or use a tool that does not need it.\n"},
+		{candor.New(candor.CodeCallTimeout, ""),
+			"CALL_TIMEOUT: The call did not finish before its deadline.\nRetry: not before checking whether the call took effect\nNext: Request less work per call.\n"},
+		{candor.New(candor.CodeUpstreamError, "500", candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("If the tool only reads, wait 2000 ms and send the same call again.")),
+			"UPSTREAM_ERROR: 500\nRetry: only if the tool just reads, after 2000 ms\n"},
 	} {
 		if got := string(dialect.AppendText(nil, c.e)); got != c.want {
 			t.Errorf("\nwant %s\n got %s", c.want, got)

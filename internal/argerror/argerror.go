@@ -88,7 +88,7 @@ func WithToolNames(e *candor.Error, name string, known []string) *candor.Error {
 	}
 	names := similar.Names(name, known)
 	if hint := toolHint(names, known); hint != "" {
-		e = e.With(candor.WithSuggestion(hint + " tools/list names every tool."))
+		e = e.With(candor.WithSuggestion(hint))
 	}
 	if len(names) > 0 {
 		e = e.With(candor.WithDetails(e.Details().With("didYouMean", names)))
@@ -108,6 +108,8 @@ func toolHint(names, known []string) string {
 		return "Did you mean " + similar.Quote(names) + "?"
 	case len(known) == 0 || len(known) > maxNamed:
 		return ""
+	case len(known) == 1:
+		return "The only tool is " + similar.Quote(known) + "."
 	}
 	if all := similar.Quote(known); len(all) <= maxNamedText {
 		return "The tools are " + all + "."

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/spec"
 	"github.com/candor-mcp/candor/wire"
@@ -120,44 +119,6 @@ func WithStructured(e *candor.Error, content []byte) *candor.Error {
 	return e.With(candor.WithDetails(json.RawMessage(details)))
 }
 
-const (
-	maxWholeMessage = 360 // bytes of a message that the readable block never cuts
-	minRepeated     = 8   // bytes of a text that is not found in other words by chance
-)
-
-// Repeats reports whether a readable block, of an error with that message, has the whole text already, apart from white space and from the
-// labels that libraries put before a message. So it has a validator's list of issues if it has the message of each.
-func Repeats(block, message, text string) bool {
-	text = strings.TrimSpace(text)
-	if strings.Contains(text, ": ") {
-		text = labels.Get().ReplaceAllString(text, "")
-	}
-	text = oneLine(text)
-	said, _, _ := strings.Cut(block, "\nRetry: ")
-	said = oneLine(said)
-	return text == "" || len(text) >= minRepeated && strings.Contains(said, text) || len(text) <= maxWholeMessage && text == oneLine(message) ||
-		repeatsIssues(said, text)
-}
-
-// repeatsIssues reports whether text is a list of issues, each with path and message, and said has the message of each.
-func repeatsIssues(said, text string) bool {
-	var issues []struct {
-		Path    []any
-		Message string
-	}
-	if !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &issues) != nil {
-		return false
-	}
-	for _, i := range issues {
-		if i.Path == nil || len(i.Message) < minRepeated || !strings.Contains(said, oneLine(i.Message)) {
-			return false
-		}
-	}
-	return len(issues) > 0
-}
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // Message returns the message of a JSON-RPC error that answers tools/call, instead of the one that was said. It is the readable block,
 // because many clients show only the message, followed by what the block does not repeat.
 func Message(block, message, said string) string {
@@ -169,6 +130,3 @@ func Message(block, message, said string) string {
 	}
 	return block + said
 }
-
-// labels are the beginnings of messages that say only that there is an error.
-var labels = lazyregexp.New(`^(?:(?:Error|MCP error -?\d+|Input validation error|Invalid arguments for tool \S+): )+`)

@@ -24,6 +24,20 @@ func TestRepeatsComparesWholeTexts(t *testing.T) {
 			t.Errorf("%s: %t, want %t", text, got, want)
 		}
 	}
+	const limit = "RATE_LIMITED: reading …/orders.txt: 429: Too many requests\nRetry: not the same call\nServer says: Use fewer calls.\nRef: r\n"
+	for text, want := range map[string]bool{
+		`reading /srv/shop/orders.txt: 429 {"error":{"code":"rate_limit","status":429,"message":"Too many requests"}}`:  true,
+		`reading /srv/shop/orders.txt: 429 {"error":{"code":"rate_limit","message":"Too many requests","plan":"free"}}`: false,
+		"reading /srv/shop/orders.txt: 429 <html><title>429 Too many requests</title><p>node 7</p></html>":              true,
+		"reading /srv/shop/orders.txt: 429: Too many requests\nTip: Use fewer calls.":                                   true,
+		"reading /srv/shop/orders.txt: 429: Too many requests\nOnly 3 of 4 were read. Use fewer calls.":                 false,
+		"Tool 'orders' execution failed: reading /srv/shop/orders.txt: 429: Too many requests":                          true,
+		"requests: Too many reading 429": false,
+	} {
+		if got := Repeats(limit, "reading …/orders.txt: 429: Too many requests", text); got != want {
+			t.Errorf("%s: %t, want %t", text, got, want)
+		}
+	}
 	if !Repeats("INVALID_ARGUMENTS\n- /a: is odd\nRetry: x\n", "is odd at a", "is odd at a") {
 		t.Error("a message that the issues repeat is not recognised")
 	}

@@ -67,6 +67,9 @@ func joined(s, body string) string {
 		return body
 	}
 	lead := strings.TrimRight(s, ":-. \n")
+	if strings.Count(lead, "(") > strings.Count(lead, ")") && strings.Count(body, "(") == strings.Count(body, ")") {
+		body += ")"
+	}
 	return lead + ": " + body
 }
 
@@ -74,8 +77,8 @@ func joined(s, body string) string {
 // body.
 func (r *reader) splitBody(s string) (rest, body string) {
 	if before, page, ok := cutPage(s); ok {
-		title := r.page(page)
-		return before, title
+		at := max(0, len(before)-maxPageLabel)
+		return strings.TrimRight(before[:at]+pageLabel.ReplaceAllString(before[at:], ""), " \"'"), r.page(page)
 	}
 	for i, tries := 0, 0; tries < 4 && r.nested < MaxNested; tries++ {
 		n := strings.IndexAny(s[i:], "{[")
@@ -97,6 +100,11 @@ func (r *reader) splitBody(s string) (rest, body string) {
 
 // bodyLabel is a label that stands before a body, after the sentence.
 var bodyLabel = lazyregexp.New(`(?i)[,;(]\s*(?:content|body|response|data|payload|details)\s*[:=]?\s*$`)
+
+// pageLabel is a label that stands before a page, also after a sentence.
+var pageLabel = regexp.MustCompile(`(?i)[.,;]?\s*\(?\b(?:response )?(?:body|content|text)\s*[:=]?\s*["'(]*$`)
+
+const maxPageLabel = 32
 
 // withoutFrame joins the texts before and after a body, without its quotes and its label.
 func withoutFrame(before, after string) string {

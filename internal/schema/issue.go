@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,12 +26,12 @@ type reporter struct {
 // issue returns a finding with the expectation, the received type, a hint and an example.
 func (t *reporter) issue(f finding) candor.Issue {
 	out := candor.Issue{Path: f.path, Rule: f.rule, Message: f.message}
-	part := t.parts[f.at]
+	part, wanted := t.parts[f.at], ""
 	switch f.what.(type) {
 	case *kind.Required, *kind.Dependency, *kind.DependentRequired:
 		part = t.keySchema(part, f)
 		if part != nil {
-			out.Expected = describe(t.piece(resolved(part).Location))
+			out.Expected, wanted = describe(t.piece(resolved(part).Location)), t.wanted(part)
 		}
 	case *kind.PropertyNames:
 		out.Expected, part = t.expected(f, "propertyNames"), nil
@@ -48,6 +49,8 @@ func (t *reporter) issue(f finding) candor.Issue {
 		out.Hint = fmt.Sprintf("this is the closest of %d alternatives", f.options)
 	case f.options > 1:
 		out.Hint += fmt.Sprintf(" (closest of %d alternatives)", f.options)
+	case out.Hint == "":
+		out.Hint = candor.Public(wanted, maxMessageShown)
 	}
 	of := open
 	for step := range strings.SplitSeq(f.path, "/") {
@@ -58,6 +61,27 @@ func (t *reporter) issue(f finding) candor.Issue {
 	}
 	of.hideSecrets(&out)
 	return out
+}
+
+// wanted says what a missing value must be, or returns "".
+func (t *reporter) wanted(part *jsonschema.Schema) string {
+	var types []string
+	for _, p := range t.alternativesAt(resolved(part).Location) {
+		format, _ := t.piece(p.Location)["format"].(string)
+		switch {
+		case p.Enum != nil:
+			return "must be " + valueList(p.Enum.Values)
+		case format != "":
+			return "must be a valid " + format
+		case p.Types != nil:
+			types = append(types, p.Types.ToStrings()...)
+		}
+	}
+	slices.Sort(types)
+	if types = slices.Compact(types); len(types) == 0 {
+		return ""
+	}
+	return "must be " + typeList(types)
 }
 
 // keySchema finds the schema of a missing key: beside the rule that requires it, or in any other schema that applies to its path.

@@ -13,10 +13,13 @@ func (t *reporter) shape(f finding, want []string, got any) string {
 	var ways []string
 	parts := t.alternativesAt(f.at)
 	if slices.Contains(want, "array") {
-		if words := t.listWords(parts, got); words != "" {
+		switch words := t.listWords(parts, got); {
+		case words != "":
 			ways = append(ways, "a list of "+words)
-		} else {
+		case len(want) == 1:
 			return "put it in a list"
+		default:
+			ways = append(ways, "a list with it")
 		}
 	}
 	if keys := keyWords(parts); keys != "" && slices.Contains(want, "object") {

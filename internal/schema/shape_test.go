@@ -17,8 +17,8 @@ func TestAdviceComesFromTheSchema(t *testing.T) {
 		"all values":            {`{"properties":{"x":{"enum":["a","b","c","d","e","f","g","h","i","j"]}}}`, `{"x":"zz"}`, `must be "a", "b", "c", "d", "e", "f", "g", "h", "i" or "j"; `},
 		"many values":           {`{"properties":{"x":{"enum":["north-north-west-a","north-north-west-b","north-north-west-c","north-north-west-d","north-north-west-e","north-north-west-f"]}}}`, `{"x":"zz"}`, `must be "north-north-west-a", "north-north-west-b", "north-north-west-c", "north-north-west-d", "north-north-west-e", … (1 more); `},
 		"a pattern":             {`{"properties":{"x":{"type":"string","pattern":"^[A-Z]{3}$"}}}`, `{"x":"zz"}`, "must match the pattern ^[A-Z]{3}$; "},
-		"other keys":            {`{"properties":{"a":{},"b":{},"c":{}},"anyOf":[{"required":["a"]},{"required":["b","c"]}]}`, `{}`, `the key "a" is missing; or give "b" and "c" (closest of 2 alternatives)`},
-		"keys that do not help": {`{"properties":{"a":{},"b":{"type":"string"}},"anyOf":[{"required":["a"]},{"properties":{"b":{"const":"z"}}}]}`, `{"b":"x"}`, `the key "a" is missing; this is the closest of 2 alternatives`},
+		"other keys":            {`{"properties":{"a":{},"b":{},"c":{}},"anyOf":[{"required":["a"]},{"required":["b","c"]}]}`, `{}`, `is missing; or give "b" and "c" (closest of 2 alternatives)`},
+		"keys that do not help": {`{"properties":{"a":{},"b":{"type":"string"}},"anyOf":[{"required":["a"]},{"properties":{"b":{"const":"z"}}}]}`, `{"b":"x"}`, `is missing; this is the closest of 2 alternatives`},
 	} {
 		issues := explain(t, test.schema, test.value).Issues
 		if len(issues) != 1 {

@@ -15,17 +15,17 @@ import (
 // wording returns the rule that a finding breaks and a sentence about it, by the kinds of errors of the library.
 func wording(f *finding) (rule, message string) {
 	if f.isUnknownKey() {
-		return RuleUnknownKey, "there is no key " + quoted(f.key) + " here"
+		return RuleUnknownKey, "is not a known key"
 	}
 	switch k := f.what.(type) {
 	case *kind.Type:
 		return "type", "must be " + typeList(k.Want) + ", not " + withArticle(k.Got)
 	case *kind.Required:
-		return "required", "the key " + quoted(f.key) + " is missing"
+		return "required", "is missing"
 	case *kind.Dependency:
-		return "dependencies", "the key " + quoted(f.key) + " is required beside " + quoted(k.Prop)
+		return "dependencies", "is required beside " + quoted(k.Prop)
 	case *kind.DependentRequired:
-		return "dependentRequired", "the key " + quoted(f.key) + " is required beside " + quoted(k.Prop)
+		return "dependentRequired", "is required beside " + quoted(k.Prop)
 	case *kind.PropertyNames:
 		return "propertyNames", "the name " + quoted(f.key) + " is not allowed for a key here"
 	case *kind.FalseSchema:

@@ -1210,7 +1210,7 @@ CODES: tuple[Code, ...] = (
         "INVALID_ARGUMENTS", "candor", 4013, 4013, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The arguments do not match the input schema of the tool.",
-        "Correct all arguments listed in this error and make a new call.", effect="none",
+        "Correct the arguments and make a new call.", effect="none",
     ),
     Code(
         "OUTPUT_INVALID", "candor", 4014, 4014, Class.INTERNAL,
@@ -1474,7 +1474,7 @@ CODES: tuple[Code, ...] = (
         "UPSTREAM_MALFORMED", "candor", 4066, 4066, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The server answered with an invalid message.",
-        "Check whether the call took effect, and report the server to its author.",
+        "Check whether the call took effect before making a new one; report the server to its author.",
     ),
     Code(
         "CALL_TIMEOUT", "candor", 4067, 4067, Class.TIMEOUT,

@@ -914,7 +914,7 @@ export const codes = [
     symbol: "INVALID_ARGUMENTS", domain: "candor", number: 4013, rpc: 4013, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [], effect: "none",
     message: "The arguments do not match the input schema of the tool.",
-    action: "Correct all arguments listed in this error and make a new call.",
+    action: "Correct the arguments and make a new call.",
   },
   {
     symbol: "OUTPUT_INVALID", domain: "candor", number: 4014, rpc: 4014, class: "internal",
@@ -1178,7 +1178,7 @@ export const codes = [
     symbol: "UPSTREAM_MALFORMED", domain: "candor", number: 4066, rpc: 4066, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The server answered with an invalid message.",
-    action: "Check whether the call took effect, and report the server to its author.",
+    action: "Check whether the call took effect before making a new one; report the server to its author.",
   },
   {
     symbol: "CALL_TIMEOUT", domain: "candor", number: 4067, rpc: 4067, class: "timeout",

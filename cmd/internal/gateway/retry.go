@@ -101,7 +101,7 @@ func (c *Call) InterruptedError() *candor.Error {
 		candor.WithSuggestion(contract.CheckEffect))
 }
 
-// asksForCheck reports whether an error suggests to check if the call took effect.
+// asksForCheck reports whether an error suggests to check if the call took effect, or to repeat it only if the tool only reads.
 func asksForCheck(e *candor.Error) bool {
-	return !e.Retry().Retryable() && strings.HasPrefix(e.Suggestion(), contract.CheckEffect)
+	return !e.Retry().Retryable() && (strings.HasPrefix(e.Suggestion(), contract.CheckEffect) || strings.HasPrefix(e.Suggestion(), contract.IfOnlyReads))
 }

@@ -161,7 +161,7 @@ func (k *System) needsPlan(d *openWorkspace, ch *change, paths ...workspace.Path
 		return nil
 	case ch.plan == "":
 		return candor.New(kaizacode.MissingRequiredField, "plan_hash is missing: a change needs an approved plan.",
-			candor.WithIssues(candor.Issue{Path: "/plan_hash", Rule: "required", Message: `the key "plan_hash" is missing`}),
+			candor.WithIssues(candor.Issue{Path: "/plan_hash", Rule: "required", Message: "is missing"}),
 			candor.WithSuggestion("Choose an approved plan with list_plans and give its hash as plan_hash."))
 	}
 	stored, err := d.plans.Load(ch.plan)

@@ -106,21 +106,21 @@ func TestParseReportsEveryProblemWithItsPosition(t *testing.T) {
 	for text, want := range map[string]string{ // line:column: message | hint
 		"":                       "file: empty | a workflow begins with id: and name:",
 		"- a":                    "1:1: workflow: must be an object, not an array",
-		"id: w\nname: W\n":       `1:1: steps: the key "steps" is missing`,
+		"id: w\nname: W\n":       `1:1: steps: is missing`,
 		"id: w\nname: W\nsteps:": "3:1: steps: must be an array, not null",
 		file("  []"):             "3:1: steps: must have at least 1 item",
 		"id: a b\nname: W\nsteps: [{id: a, prompt: p}]":                                                 "1:1: id: must match the pattern ^[A-Za-z0-9][A-Za-z0-9_-]*$ | give a text that is not empty; a name has letters",
 		"id: w\nname: 3\nsteps: [{id: a, prompt: p}]":                                                   "2:1: name: must be a string, not a number",
 		"id: w\nname: ' '\nsteps: [{id: a, prompt: p}]":                                                 `2:1: name: must match the pattern \S | give a text that is not empty`,
 		"id: w\nname: W\nid: x\nsteps: [{id: a, prompt: p}]":                                            `3:1: duplicate key "id"`,
-		"id: w\nname: W\nstep: x\nsteps: [{id: a, prompt: p}]":                                          `3:1: step: there is no key "step" here | known keys: "$schema", "capabilities"`,
+		"id: w\nname: W\nstep: x\nsteps: [{id: a, prompt: p}]":                                          `3:1: step: is not a known key | known keys: "$schema", "capabilities"`,
 		"id: w\nname: W\nsteps: [{id: a, prompt: *x}]":                                                  "anchors and aliases are not supported | write the value out",
 		"id: w\nname: W\n<<: {}\nsteps: [{id: a, prompt: p}]":                                           "3:1: merge keys (<<) are not supported",
 		"id: w\nname: !!str W\nsteps: [{id: a, prompt: p}]":                                             "value has no JSON form",
 		"id: w\nname: \"\\e\"\nsteps: [{id: a, prompt: p}]":                                             "2:1: name: contains a control character",
-		file("  - {id: a, promt: p}"):                                                                   `4:13: steps/0/promt: there is no key "promt" here | did you mean "prompt"?`,
-		file("  - {id: a}"):                                                                             `4:6: steps/0/prompt: the key "prompt" is missing`,
-		file("  - {prompt: p}"):                                                                         `4:6: steps/0/id: the key "id" is missing`,
+		file("  - {id: a, promt: p}"):                                                                   `4:13: steps/0/promt: is not a known key | did you mean "prompt"?`,
+		file("  - {id: a}"):                                                                             `4:6: steps/0/prompt: is missing`,
+		file("  - {prompt: p}"):                                                                         `4:6: steps/0/id: is missing`,
 		file("  - {id: a, prompt: p}\n  - {id: a, prompt: p}"):                                          `5:6: steps/1/id: step id "a" appears twice`,
 		file("  - {id: a, prompt: p, notes: require}"):                                                  `steps/0/notes: must be "required", "optional" or "none" | did you mean "required"?`,
 		file("  - {id: a, prompt: p, capabilities: [shell]}"):                                           `capability "shell" is not declared`,
@@ -128,9 +128,9 @@ func TestParseReportsEveryProblemWithItsPosition(t *testing.T) {
 		file("  - {id: a, prompt: p, requires: [b, b]}"):                                                "requires: items must differ; those at 0 and 1 are equal",
 		file("  - {id: a, prompt: p, output: {schema: {type: x}}}"):                                     "4:33: steps/0/output/schema: compiling schema:",
 		file("  - {id: a, prompt: p, output: {schema: 3}}"):                                             "schema: must be an object, not a number",
-		file("  - {id: a, prompt: p, askUser: {question: q}}"):                                          `askUser/key: the key "key" is missing`,
+		file("  - {id: a, prompt: p, askUser: {question: q}}"):                                          `askUser/key: is missing`,
 		file("  - {id: a, prompt: p, loop: {times: 1, maxIterations: 1, steps: [{id: b, prompt: p}]}}"): "4:13: steps/0/prompt: nothing is allowed here | move it into a step of the loop",
-		loop("until: {key: x, equals: 1}"):                                                              `5:5: steps/0/loop/maxIterations: the key "maxIterations" is missing`,
+		loop("until: {key: x, equals: 1}"):                                                              `5:5: steps/0/loop/maxIterations: is missing`,
 		loop("maxIterations: 5"):                                                                        "5:5: steps/0/loop/while: the key \"while\" is missing | a loop has one of while, until, times and each",
 		loop("maxIterations: 0\ntimes: 1"):                                                              "7:7: steps/0/loop/maxIterations: must be at least 1",
 		loop("maxIterations: 1001\ntimes: 1"):                                                           "maxIterations: must be at most 1000",
@@ -145,7 +145,7 @@ func TestParseReportsEveryProblemWithItsPosition(t *testing.T) {
 		when("{key: x, equals: }"):                                                                      "when/equals: must be a boolean, a number, a string, an array or an object, not null",
 		when("{equals: 1}"):                                                                             "when/equals: nothing is allowed here | a condition has a key and one comparison",
 		when("{key: x, equals: 1, in: [1]}"):                                                            "when: must have at most 2 keys | a condition has a key and one comparison",
-		when("{key: x, equal: 1}"):                                                                      `there is no key "equal" here | did you mean "equals"`,
+		when("{key: x, equal: 1}"):                                                                      `is not a known key | did you mean "equals"`,
 		when("{key: x, all: [{key: x, equals: 1}]}"):                                                    "4:39: steps/0/when/all: nothing is allowed here | a condition has",
 		when("{any: []}"):                                                                               "when/any: must have at least 1 item",
 		when("{key: x, greaterThan: y}"):                                                                "greaterThan: must be a number, not a string",
@@ -208,10 +208,10 @@ func TestProblemsOfLargeFilesHavePositions(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                   "",
-		"  - {id: a, promt: p}\n":            `w.yaml:9604:13: steps/400/promt: there is no key "promt" here`,
+		"  - {id: a, promt: p}\n":            `w.yaml:9604:13: steps/400/promt: is not a known key`,
 		"  - {id: s0, prompt: p}\n":          `w.yaml:9604:6: steps/400/id: step id "s0" appears twice`,
 		strings.Repeat("  - {id: a}\n", 101): "w.yaml:3:1: steps: must have at most 500 items",
-		"  - {id: a, prompt: p}\nx: 1":       `w.yaml:9605:1: x: there is no key "x" here`,
+		"  - {id: a, prompt: p}\nx: 1":       `w.yaml:9605:1: x: is not a known key`,
 	} {
 		_, err := workflow.Parse("w.yaml", []byte(file(steps.String()+text)))
 		if got := fmt.Sprint(err); (err != nil) != (want != "") || !strings.Contains(got, want) {
@@ -290,7 +290,7 @@ func TestJSONFilesHavePositionsToo(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = workflow.Parse("w.json", []byte(strings.Replace(text, `"id": "b", `, "", 1)))
-	for _, want := range []string{`w.json:2:21: näme: there is no key "näme" here`, `w.json:3:34: steps/0/prompt: must be a string, not a number`} {
+	for _, want := range []string{`w.json:2:21: näme: is not a known key`, `w.json:3:34: steps/0/prompt: must be a string, not a number`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
