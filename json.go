@@ -23,10 +23,11 @@ type JSONOptions struct {
 	// PlainRoot writes workspace_root as a path. Otherwise it is a digest, because a path shows the
 	// layout of the machine.
 	PlainRoot bool
-	// Lean leaves out what the reader knows: the session, and a suggestion that is the code's in the catalogue.
+	// Lean leaves out what the reader knows: the call and the time, the domain candor, the number, the origin of a guess about a tool, and
+	// a message or suggestion that is the code's in the catalogue.
 	Lean bool
-	// Brief writes only code, class, retry and ref, and the domain unless it is candor. It is for places that a model reads in addition
-	// to the readable text.
+	// Brief writes only code and ref, and the domain unless it is candor, and the retry advice unless it is the code's. It is for places
+	// that a model reads in addition to the readable text.
 	Brief bool
 }
 
@@ -43,37 +44,42 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	}
 	code := e.wireCode()
 	dst = append(dst, `{"code":"`...)
-	dst = append(dst, code.Symbol()...)
-	dst = append(dst, `","class":"`...)
-	dst = append(dst, code.Class()...)
+	dst = append(append(dst, code.Symbol()...), '"')
 	if o.Brief {
-		return e.appendBrief(append(dst, '"'))
+		return e.appendBrief(dst)
 	}
-	dst = append(dst, `","message":`...)
-	dst = jsontext.AppendString(dst, cmp.Or(e.message, code.info().message))
+	dst = appendMember(dst, "class", string(code.Class()))
+	if message := cmp.Or(e.message, code.info().message); !o.Lean || message != code.info().message {
+		dst = appendMember(dst, "message", message)
+	}
 	dst = append(dst, `,"retry":`...)
 	dst = e.retry.AppendJSON(dst)
-	call := e.callInfo
-	if o.Lean {
-		call.SessionID = ""
-	}
 	if !o.Lean || e.suggestion != code.info().action {
 		dst = appendMember(dst, "suggestion", e.suggestion)
 	}
 	if !e.details.IsZero() {
 		dst = append(append(dst, `,"details":`...), e.details.json...)
 	}
-	dst = appendMember(dst, "domain", code.Domain())
-	dst = append(dst, `,"number":`...)
-	dst = strconv.AppendInt(dst, int64(code.Number()), 10)
-	dst = appendOrigin(dst, e.origin)
+	if !o.Lean || code.Domain() != ownDomain {
+		dst = appendMember(dst, "domain", code.Domain())
+	}
+	call := e.callInfo
+	if o.Lean {
+		call.SessionID, call.Tool = "", ""
+	} else {
+		dst = append(dst, `,"number":`...)
+		dst = strconv.AppendInt(dst, int64(code.Number()), 10)
+	}
+	if !o.Lean || e.origin != (Origin{By: PartyTool, Inferred: true}) {
+		dst = appendOrigin(dst, e.origin)
+	}
 	dst = append(dst, `,"ref":`...)
 	dst = jsontext.AppendString(dst, e.ref)
 	dst = call.appendJSON(dst, o)
 	if !e.cause.IsZero() {
 		dst = e.cause.AppendJSON(append(dst, `,"cause":`...))
 	}
-	if !e.at.IsZero() {
+	if !e.at.IsZero() && !o.Lean {
 		dst = timestamp.Append(append(dst, `,"timestamp":"`...), e.at)
 		dst = append(dst, '"')
 	}
@@ -83,9 +89,14 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	return append(dst, '}')
 }
 
+// ownDomain is the domain of an error that names none.
+const ownDomain = "candor"
+
 func (e *Error) appendBrief(dst []byte) []byte {
-	dst = e.retry.AppendJSON(append(dst, `,"retry":`...))
-	if domain := e.wireCode().Domain(); domain != "candor" {
+	if e.retry != e.wireCode().Retry() {
+		dst = e.retry.AppendJSON(append(dst, `,"retry":`...))
+	}
+	if domain := e.wireCode().Domain(); domain != ownDomain {
 		dst = appendMember(dst, "domain", domain)
 	}
 	return append(jsontext.AppendString(append(dst, `,"ref":`...), e.ref), '}')

@@ -151,7 +151,7 @@ func (h *answerText) finish(x *Exchange, f Evidence) *candor.Error {
 	if !x.At.IsZero() {
 		set = append(set, candor.WithTime(x.At))
 	}
-	return candor.New(f.Code, sentence(s), set...)
+	return candor.New(f.Code, cmp.Or(sentence(s), h.wholeText(x)), set...)
 }
 
 // infers reports whether the code was inferred. A number or a word in a JSON-RPC error is not the server's own
@@ -182,6 +182,25 @@ func sentence(s *foreign.Said) string {
 		return ""
 	}
 	return redact.FoldLines(strings.TrimSpace(s.Text))
+}
+
+// maxWholeText is the length of the longest answer without a sentence that becomes the message as it is.
+const maxWholeText = 300
+
+// wholeText returns the only text of an answer in which no sentence that names the cause was found, or "" if it is long. The catalogue's
+// sentence would only stand before it.
+func (h *answerText) wholeText(x *Exchange) string {
+	if h.verdict != VerdictProtocol && h.verdict != VerdictTool {
+		return ""
+	}
+	text, ok := x.Response.Error().Path("message").Str()
+	if content, _ := x.Response.ResultMember("content"); content.Len() == 1 {
+		text, ok = firstTextOf(content).Str()
+	}
+	if !ok || len(text) > maxWholeText {
+		return ""
+	}
+	return redact.FoldLines(strings.TrimSpace(text))
 }
 
 // asQuotation returns an error that was read from an envelope with its suggestion in details.said, if the exchange asks for that.

@@ -19,8 +19,8 @@ const canonicalHint = "the written form is spec/schema/error.schema.json"
 // written, and the origin says that the code is inferred. Unknown members are kept in details under their own names.
 //
 // It returns an error that names the fault for a registered code with another class, domain or number than the catalogue's, and
-// for retry advice outside the closed set. A missing ref is read as "". The brief form, which has only code, class,
-// retry and ref, is accepted too: its message is that of the code, and its origin the tool. To check whether an error conforms to this
+// for retry advice outside the closed set. A missing ref is read as "". The lean and the brief form are accepted too: a missing class, message
+// or retry is that of the code, and a missing origin is the tool with a guessed code. To check whether an error conforms to this
 // version, use [CheckCandor].
 //
 // For every error made by a constructor it returns the same error that was written, without the parts that the writer omitted.
@@ -62,11 +62,11 @@ func (r *canonicalReader) read() *candor.Error {
 		return nil
 	}
 	code := r.code()
-	message := r.text("message", r.strict || r.foreign != nil)
-	if _, written := r.v.Get("message"); message == "" && (written || r.strict) {
+	message := r.text("message", r.foreign != nil)
+	if _, written := r.v.Get("message"); message == "" && written {
 		r.fail("message is empty")
 	}
-	retry, suggestion := r.retry(), r.text("suggestion", false)
+	retry, suggestion := r.retry(code), r.text("suggestion", false)
 	origin := r.origin()
 	ref, context := r.text("ref", false), r.context()
 	e := candor.New(code, message, candor.WithRetry(retry), candor.WithSuggestion(suggestion), candor.WithDetails(json.RawMessage(r.details().Raw())),
@@ -112,7 +112,6 @@ func (r *canonicalReader) code() candor.Code {
 	case r.err != nil:
 		return 0
 	case ok && code.Symbol() == symbol:
-		r.get("domain", r.strict)
 		return r.checked(code)
 	case r.strict:
 		r.fail("code %.64q is not registered in domain %.64q", symbol, domain)
@@ -136,18 +135,21 @@ func (r *canonicalReader) code() candor.Code {
 
 // checked returns a registered code after comparing its class and number with those that are written.
 func (r *canonicalReader) checked(c candor.Code) candor.Code {
-	if class := r.text("class", true); candor.Class(class) != c.Class() {
+	if class := r.text("class", r.strict); candor.Class(class) != c.Class() && class != "" {
 		r.fail("class %.64q is not that of %s, which is %s", class, c, c.Class())
 	}
-	number, written := r.get("number", r.strict)
+	number, written := r.v.Get("number")
 	if n, ok := number.Int64(); written && (!ok || n != int64(c.Number())) {
 		r.fail("number %.24s is not that of %s, which is %d", number.Raw(), c, c.Number())
 	}
 	return c
 }
 
-func (r *canonicalReader) retry() candor.Retry {
-	v, _ := r.get("retry", true)
+func (r *canonicalReader) retry(code candor.Code) candor.Retry {
+	v, written := r.get("retry", r.strict || r.foreign != nil)
+	if !written {
+		return code.Retry()
+	}
 	retry, err := parseRetry(v)
 	if err != nil {
 		r.fail("%v", err)
@@ -156,9 +158,9 @@ func (r *canonicalReader) retry() candor.Retry {
 }
 
 func (r *canonicalReader) origin() candor.Origin {
-	v, present := r.get("origin", r.strict)
+	v, present := r.v.Get("origin")
 	if !present {
-		return candor.Origin{By: candor.PartyTool}
+		return candor.Origin{By: candor.PartyTool, Inferred: true}
 	}
 	by, _ := v.Path("by").Str()
 	inferred, ok := v.Path("inferred").Bool()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kg"
@@ -66,7 +67,10 @@ func TestReadCandorRefusesWhatTheContractDoesNotKnow(t *testing.T) {
 func TestReadCandorReadsTheBriefForm(t *testing.T) {
 	e := candor.NotRetryable(kg.Full, "full", candor.WithRef("r"), candor.WithOrigin(candor.PartyGateway, false))
 	brief := e.AppendJSON(nil, candor.JSONOptions{Brief: true})
-	if got := string(brief); got != `{"code":"E_KG_FULL","class":"unavailable","retry":{"kind":"not_retryable"},"domain":"kg","ref":"r"}` {
+	if got := string(brief); got != `{"code":"E_KG_FULL","retry":{"kind":"not_retryable"},"domain":"kg","ref":"r"}` {
+		t.Error(got)
+	}
+	if got := string(candor.New(candor.CodeNotFound, "no", candor.WithRef("r")).AppendJSON(nil, candor.JSONOptions{Brief: true})); got != `{"code":"NOT_FOUND","ref":"r"}` {
 		t.Error(got)
 	}
 	read, err := dialect.ReadCandor(parse(t, brief))
@@ -75,6 +79,25 @@ func TestReadCandorReadsTheBriefForm(t *testing.T) {
 	}
 	if err := dialect.CheckCandor(parse(t, brief)); err == nil {
 		t.Error("CheckCandor accepts the brief form")
+	}
+}
+
+// TestReadCandorReadsTheLeanForm checks that the members that a gateway leaves out are read as they were.
+func TestReadCandorReadsTheLeanForm(t *testing.T) {
+	each(t, 4, func(e *candor.Error) {
+		e = e.With(candor.WithCallInfo(candor.CallInfo{}), candor.WithTime(time.Time{}), candor.WithStack(""))
+		lean := e.AppendJSON(nil, candor.JSONOptions{Lean: true})
+		back, err := dialect.ReadCandor(parse(t, lean))
+		if err == nil && e.Suggestion() == "" {
+			back = back.With(candor.WithSuggestion("")) // the code's, if the author wanted none
+		}
+		if err != nil || dialect.CheckCandor(parse(t, lean)) != nil || back.Message() != e.Message() || back.Origin() != e.Origin() || back.Code() != e.Code() {
+			t.Fatalf("%v\nwant %s\n got %s\nfrom %s", err, canonical(e), canonical(back), lean)
+		}
+	})
+	guess := candor.New(candor.CodeNotFound, "", candor.WithOrigin(candor.PartyTool, true), candor.WithRef("r"), candor.WithTool("get"))
+	if got := string(guess.AppendJSON(nil, candor.JSONOptions{Lean: true})); got != `{"code":"NOT_FOUND","class":"not_found","retry":{"kind":"not_retryable"},"ref":"r"}` {
+		t.Error(got)
 	}
 }
 

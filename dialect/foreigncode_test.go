@@ -79,7 +79,7 @@ func TestCheckCandorWantsARegisteredCode(t *testing.T) {
 		t.Error(err)
 	}
 	for _, form := range []string{
-		foreignForm, strings.Replace(strictForm, `"number":4032,`, "", 1), strings.Replace(strictForm, `"domain":"candor",`, "", 1),
+		foreignForm, strings.Replace(strictForm, `"class":"not_found",`, "", 1), strings.Replace(strictForm, `"retry":{"kind":"not_retryable"},`, "", 1),
 		strings.Replace(strictForm, "NOT_FOUND", "NOT_FUND", 1),
 	} {
 		if dialect.CheckCandor(parse(t, []byte(form))) == nil {

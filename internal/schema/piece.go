@@ -42,10 +42,10 @@ func (s *Schema) piece(location string) map[string]any {
 	return piece
 }
 
-// described are the keywords of a key's schema that are shown. The others are long or not helpful.
+// described are the keywords of a key's schema that are shown. The others are long or not helpful, or the caller has read them.
 var described = []string{
 	"type", "enum", "const", "format", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-	"minLength", "maxLength", "minItems", "maxItems", "items", "required", "anyOf", "oneOf", "description",
+	"minLength", "maxLength", "minItems", "maxItems", "items", "required", "anyOf", "oneOf",
 }
 
 // describe returns the shown keywords of a key's schema, or nil if it has none of them.

@@ -1631,21 +1631,21 @@ _Required = TypedDict(
     {
         "code": Symbol,
         "class": ClassName,
-        "message": str,
         "retry": Retry,
-        "domain": DomainName,
-        "number": int,
-        "origin": Origin,
         "ref": str,
     },
 )
 
 
 class CandorError(_Required, total=False):
-    """The canonical error as a JSON object."""
+    """The canonical error as a JSON object. A gateway leaves out what the reader knows."""
 
+    message: str
     suggestion: str
     details: Any
+    domain: DomainName
+    number: int
+    origin: Origin
     tool: Optional[str]
     role: Optional[str]
     session_id: Optional[str]

@@ -1329,17 +1329,20 @@ export interface Issue {
 
 export type Cause = string | { readonly message: string; readonly code: string | null; readonly name: string | null };
 
-/** The canonical error. Act on class and retry, and on code where you know it; never parse the message. */
+/**
+ * The canonical error. A gateway leaves out what the reader knows: the domain "candor", the number, the origin of a guess about a tool, and a
+ * message that is the code's. Act on class and retry, and on code where you know it; never parse the message.
+ */
 export interface CandorError {
   readonly code: Code;
   readonly class: Class;
-  readonly message: string;
+  readonly message?: string;
   readonly retry: Retry;
   readonly suggestion?: string;
   readonly details?: JsonValue;
-  readonly domain: Domain;
-  readonly number: number;
-  readonly origin: { readonly by: Party; readonly inferred: boolean };
+  readonly domain?: Domain;
+  readonly number?: number;
+  readonly origin?: { readonly by: Party; readonly inferred: boolean };
   readonly ref: string;
   readonly tool?: string | null;
   readonly role?: string | null;

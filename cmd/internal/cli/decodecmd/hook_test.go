@@ -37,7 +37,7 @@ func TestHookAddsTheBlock(t *testing.T) {
 		{"copilot", `{"sessionId":"s","timestamp":1,"cwd":"/","toolName":"web_fetch","toolArgs":{"url":"https://h"},"error":"429 Too Many Requests, retry-after: 30"}`,
 			`{"additionalContext":"` + wait + `"}`},
 		{"copilot", `{"hook_event_name":"PostToolUseFailure","tool_name":"mcp__shop__buy","tool_input":{},"error":"MCP error -32603: fetch failed"}`,
-			`{"additionalContext":"UPSTREAM_UNREACHABLE: fetch failed\nRetry: not the same call\nNext: Check whether the call took effect before making a new one."}`},
+			`{"additionalContext":"UPSTREAM_UNREACHABLE: fetch failed\nRetry: not before checking whether the call took effect"}`},
 	} {
 		out, report := hook(t, c.client, c.event)
 		if out != c.want+"\n" || report != "" {

@@ -131,7 +131,7 @@ func TestParseReportsEveryProblemWithItsPosition(t *testing.T) {
 		file("  - {id: a, prompt: p, askUser: {question: q}}"):                                          `askUser/key: is missing`,
 		file("  - {id: a, prompt: p, loop: {times: 1, maxIterations: 1, steps: [{id: b, prompt: p}]}}"): "4:13: steps/0/prompt: nothing is allowed here | move it into a step of the loop",
 		loop("until: {key: x, equals: 1}"):                                                              `5:5: steps/0/loop/maxIterations: is missing`,
-		loop("maxIterations: 5"):                                                                        "5:5: steps/0/loop/while: the key \"while\" is missing | a loop has one of while, until, times and each",
+		loop("maxIterations: 5"):                                                                        "5:5: steps/0/loop/while: is missing | a loop has one of while, until, times and each",
 		loop("maxIterations: 0\ntimes: 1"):                                                              "7:7: steps/0/loop/maxIterations: must be at least 1",
 		loop("maxIterations: 1001\ntimes: 1"):                                                           "maxIterations: must be at most 1000",
 		loop("maxIterations: many\ntimes: 1"):                                                           "maxIterations: must be an integer, not a string",
