@@ -23,6 +23,7 @@ type answerText struct {
 	data   wire.Value // the data of a JSON-RPC error, without Candor's envelope
 	denial wire.Value // of SEP-2643, or the absent value
 
+	whole       string   // the whole text of the answer, if it is short; the message if there is no sentence
 	first, text string   // Said.First and Said.Text with values from the call masked
 	values      []string // strings in the arguments, the longest first
 	elsewhere   bool     // a validator rejected a value other than the arguments
@@ -33,9 +34,12 @@ func newAnswerText(x *Exchange, v Verdict) *answerText {
 	a := callFactsOf(x.Request)
 	h := &answerText{Said: hear(x, a.args), verdict: v, method: method(x), call: a}
 	if x.Response.Shape() == wire.KindError {
-		h.data, h.denial = peerData(x.Response.Error()), denialIn(x.Response.Error())
+		h.data, h.denial, h.whole = peerData(x.Response.Error()), denialIn(x.Response.Error()), wholeText(x.Response.Error())
 	} else {
 		h.denial = denialIn(x.Response.Result())
+		if v == VerdictTool {
+			h.whole = wholeText(x.Response.Result())
+		}
 	}
 	if a.known {
 		h.schema = inputSchema{schema: x.InputSchema, args: a.args}

@@ -14,8 +14,8 @@ const CheckEffect = toCheck + "."
 // toCheck also begins the suggestions of the codes for calls without an answer.
 const toCheck = "Check whether the call took effect before making a new one"
 
-// IfOnlyReads begins the suggestion that replaces [CheckEffect] for a tool that seems to read.
-const IfOnlyReads = "If the tool only reads, "
+// ifOnlyReads begins the suggestion that replaces [CheckEffect] for a tool that seems to read.
+const ifOnlyReads = "If the tool only reads, "
 
 // AvoidSecondEffect returns e with advice that cannot cause a second effect. Use it for a failed tools/call unless the
 // tool is known to declare readOnlyHint or idempotentHint.
@@ -39,11 +39,11 @@ func AvoidSecondEffect(e *candor.Error) *candor.Error {
 	if e.Details().Get("said").Get("retryAfterMs").Decode(&ms) == nil && ms > 0 {
 		wait = fmt.Sprintf("wait %d ms and ", min(ms, maxWait))
 	}
-	return e.With(candor.WithSuggestion(IfOnlyReads + wait + "send the same call again" + rest))
+	return e.With(candor.WithSuggestion(ifOnlyReads + wait + "send the same call again" + rest))
 }
 
 // readingAdvice matches what AvoidSecondEffect writes in the place of toCheck.
-var readingAdvice = regexp.MustCompile(`^` + IfOnlyReads + `(?:wait \d+ ms and )?send the same call again`)
+var readingAdvice = regexp.MustCompile(`^` + ifOnlyReads + `(?:wait \d+ ms and )?send the same call again`)
 
 // maxWait is the longest delay in milliseconds, as in [candor.Retry].
 const maxWait = 7 * 24 * 60 * 60 * 1000

@@ -121,7 +121,7 @@ func TestReadingToolIsToldHowToGoOn(t *testing.T) {
 	} {
 		e := candor.New(candor.CodeUpstreamError, "500", candor.WithRetry(candor.RetryIn(2*time.Second)), candor.WithTool(tool), candor.WithSuggestion(strings.Repeat("Ask the owner. ", 30)))
 		got := contract.AvoidSecondEffect(e)
-		says := strings.HasPrefix(got.Suggestion(), contract.IfOnlyReads+"wait 2000 ms and send the same call again")
+		says := strings.HasPrefix(got.Suggestion(), "If the tool only reads, wait 2000 ms and send the same call again")
 		if says != reads || got.Retry().Retryable() || got.Validate() != nil {
 			t.Errorf("%q: %q, %v", tool, got.Suggestion(), got.Validate())
 		}
@@ -139,7 +139,7 @@ func TestGatewaysAdviceIsNotQuoted(t *testing.T) {
 		inner := contract.AvoidSecondEffect(e)
 		m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[],"_meta":{"dev.candor/error":`+string(inner.AppendJSON(nil, candor.JSONOptions{}))+`}}}`), wire.Limits{})
 		outer := contract.AvoidSecondEffect(contract.Read(&contract.Exchange{Response: m, Quote: true}).Error)
-		reads := strings.Count(outer.Suggestion(), contract.IfOnlyReads)
+		reads := strings.Count(outer.Suggestion(), "If the tool only reads, ")
 		if outer.Suggestion() != inner.Suggestion() || outer.Details().String() != inner.Details().String() || (reads == 1) != (e.CallInfo().Tool == "get_x") {
 			t.Errorf("%s: %q %s", e, outer.Suggestion(), outer.Details())
 		}

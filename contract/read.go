@@ -55,7 +55,11 @@ func ReadText(text string) *candor.Error {
 	if e := spokenText(text); e != nil {
 		return e
 	}
-	return interpretSaid(foreign.ReadText(text, wire.Value{}), VerdictTool, wire.Value{}, wire.Value{})
+	h := &answerText{Said: foreign.ReadText(text, wire.Value{}), verdict: VerdictTool}
+	if len(text) <= maxWholeText {
+		h.whole = redact.FoldLines(strings.TrimSpace(text))
+	}
+	return h.interpret()
 }
 
 // ReadResult returns the error of a tools/call result that is known to be a failure.
@@ -66,7 +70,8 @@ func ReadResult(result wire.Value) *candor.Error {
 	if e := refusalIn(firstTextOf(result.Path("content"))); e != nil {
 		return e
 	}
-	return interpretSaid(foreign.ReadResult(result, wire.Value{}), VerdictTool, wire.Value{}, denialIn(result))
+	h := &answerText{Said: foreign.ReadResult(result, wire.Value{}), verdict: VerdictTool, denial: denialIn(result), whole: wholeText(result)}
+	return h.interpret()
 }
 
 // ReadRPCError returns the error of a JSON-RPC error object.
@@ -74,12 +79,12 @@ func ReadRPCError(object wire.Value) *candor.Error {
 	if e, _ := spokenIn(object, ""); e != nil {
 		return e
 	}
-	return interpretSaid(hearError(object, wire.Value{}), VerdictProtocol, peerData(object), denialIn(object))
+	h := &answerText{Said: hearError(object, wire.Value{}), verdict: VerdictProtocol, data: peerData(object), denial: denialIn(object), whole: wholeText(object)}
+	return h.interpret()
 }
 
-// interpretSaid returns the error for a failure of an unknown call.
-func interpretSaid(said foreign.Said, v Verdict, data, denial wire.Value) *candor.Error {
-	h := &answerText{Said: said, verdict: v, data: data, denial: denial}
+// interpret returns the error for a failure of an unknown call.
+func (h *answerText) interpret() *candor.Error {
 	h.first, h.text = h.ownWords(h.First), h.ownWords(h.Text)
 	return h.finish(&Exchange{}, infer(h))
 }
@@ -151,7 +156,7 @@ func (h *answerText) finish(x *Exchange, f Evidence) *candor.Error {
 	if !x.At.IsZero() {
 		set = append(set, candor.WithTime(x.At))
 	}
-	return candor.New(f.Code, cmp.Or(sentence(s), h.wholeText(x)), set...)
+	return candor.New(f.Code, cmp.Or(sentence(s), h.whole), set...)
 }
 
 // infers reports whether the code was inferred. A number or a word in a JSON-RPC error is not the server's own
@@ -187,17 +192,14 @@ func sentence(s *foreign.Said) string {
 // maxWholeText is the length of the longest answer without a sentence that becomes the message as it is.
 const maxWholeText = 300
 
-// wholeText returns the only text of an answer in which no sentence that names the cause was found, or "" if it is long. The catalogue's
-// sentence would only stand before it.
-func (h *answerText) wholeText(x *Exchange) string {
-	if h.verdict != VerdictProtocol && h.verdict != VerdictTool {
-		return ""
+// wholeText returns the only text of a result or of a JSON-RPC error as a message, for answers in which no sentence that names the cause
+// is found, or "" if it is long. The catalogue's sentence would only stand before it.
+func wholeText(answer wire.Value) string {
+	text, _ := answer.Path("message").Str()
+	if content := answer.Path("content"); content.Len() == 1 {
+		text, _ = firstTextOf(content).Str()
 	}
-	text, ok := x.Response.Error().Path("message").Str()
-	if content, _ := x.Response.ResultMember("content"); content.Len() == 1 {
-		text, ok = firstTextOf(content).Str()
-	}
-	if !ok || len(text) > maxWholeText {
+	if len(text) > maxWholeText {
 		return ""
 	}
 	return redact.FoldLines(strings.TrimSpace(text))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -123,7 +124,7 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 		return e // its suggestion is to wait
 	case own == 1 && e.Code() == candor.CodeInvalidArguments:
 		return e // what it says of these arguments is new
-	case asksForCheck(e):
+	case strings.HasPrefix(e.Suggestion(), contract.CheckEffect):
 		return e.With(candor.WithSuggestion(contract.CheckEffect + " " + candor.CodeRepeatedFailure.Info().Action))
 	default:
 		return e.With(candor.WithSuggestion(candor.CodeRepeatedFailure.Info().Action))

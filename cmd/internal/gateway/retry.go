@@ -101,7 +101,7 @@ func (c *Call) InterruptedError() *candor.Error {
 		candor.WithSuggestion(contract.CheckEffect))
 }
 
-// asksForCheck reports whether an error suggests to check if the call took effect, or to repeat it only if the tool only reads.
+// asksForCheck reports whether an error suggests to check if the call took effect, or has lost its advice to repeat the call.
 func asksForCheck(e *candor.Error) bool {
-	return !e.Retry().Retryable() && (strings.HasPrefix(e.Suggestion(), contract.CheckEffect) || strings.HasPrefix(e.Suggestion(), contract.IfOnlyReads))
+	return !e.Retry().Retryable() && (strings.HasPrefix(e.Suggestion(), contract.CheckEffect) || !e.Details().Get("said").Get("retry").IsZero())
 }
