@@ -24,7 +24,10 @@ func Repeats(block, message, text string) bool {
 	_, advice, _ := strings.Cut(rest, "\nServer says: ")
 	advice, _, _ = strings.Cut(advice, "\nRef: ")
 	said, message, advice = oneLine(said), oneLine(message), oneLine(advice)
-	text = oneLine(labels.Get().ReplaceAllString(strings.TrimSpace(text), ""))
+	if text = strings.TrimSpace(text); strings.Contains(text, ": ") {
+		text = labels.Get().ReplaceAllString(text, "")
+	}
+	text = oneLine(text)
 	switch short := candor.Public(text, len(text)+1); {
 	case text == "" || len(text) >= minRepeated && (strings.Contains(said, text) || strings.Contains(said, short)):
 		return true
