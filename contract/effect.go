@@ -2,10 +2,10 @@ package contract
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // CheckEffect is the suggestion for a failure that does not show whether the call took effect.
@@ -43,7 +43,7 @@ func AvoidSecondEffect(e *candor.Error) *candor.Error {
 }
 
 // readingAdvice matches what AvoidSecondEffect writes in the place of toCheck.
-var readingAdvice = regexp.MustCompile(`^` + ifOnlyReads + `(?:wait \d+ ms and )?send the same call again`)
+var readingAdvice = lazyregexp.New(`^` + ifOnlyReads + `(?:wait \d+ ms and )?send the same call again`)
 
 // maxWait is the longest delay in milliseconds, as in [candor.Retry].
 const maxWait = 7 * 24 * 60 * 60 * 1000

@@ -214,7 +214,7 @@ func asQuotation(e *candor.Error, x *Exchange) *candor.Error {
 		e = e.With(candor.WithMessage(folded))
 	}
 	own := e.Suggestion()
-	plain := readingAdvice.ReplaceAllString(own, toCheck) // AvoidSecondEffect writes it again
+	plain := readingAdvice.Get().ReplaceAllString(own, toCheck) // AvoidSecondEffect writes it again
 	switch plain {
 	case "", e.Code().Info().Action, CheckEffect:
 		return e.With(candor.WithSuggestion(plain))

@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/truncate"
 )
@@ -139,12 +139,12 @@ func hasFacts(message string, i candor.Issue) bool {
 	case len(text) >= shortestRepeat && name != "" && strings.Contains(message, text):
 		return true
 	case i.Rule == "required":
-		return name != "" && missingWords.MatchString(low)
+		return name != "" && missingWords.Get().MatchString(low)
 	case i.Rule == "unknown_key":
-		return unknownWords.MatchString(low)
+		return unknownWords.Get().MatchString(low)
 	}
 	wanted, _, _ := strings.Cut(text, ", not ")
-	facts := factWords.FindAllStringSubmatch(wanted, -1)
+	facts := factWords.Get().FindAllStringSubmatch(wanted, -1)
 	for _, fact := range facts {
 		if word := cmp.Or(fact[1], fact[2], fact[3]); !hasWord(message, word) && !anyWord(low, sameType[word]) {
 			return false
@@ -154,9 +154,9 @@ func hasFacts(message string, i candor.Issue) bool {
 }
 
 var (
-	missingWords = regexp.MustCompile(`\b(?:required|missing|undefined|provided?|specified|nan|absent|empty)\b`)
-	unknownWords = regexp.MustCompile(`\b(?:unrecognized|unknown|additional|unexpected|extra|permitted)\b`)
-	factWords    = regexp.MustCompile(`(?:pattern|valid) (\S.*)|"((?:[^"\\]|\\.)*)"|(\d[\d.]*|\b(?:string|number|integer|boolean|array|object|null)\b)`)
+	missingWords = lazyregexp.New(`\b(?:required|missing|undefined|provided?|specified|nan|absent|empty)\b`)
+	unknownWords = lazyregexp.New(`\b(?:unrecognized|unknown|additional|unexpected|extra|permitted)\b`)
+	factWords    = lazyregexp.New(`(?:pattern|valid) (\S.*)|"((?:[^"\\]|\\.)*)"|(\d[\d.]*|\b(?:string|number|integer|boolean|array|object|null)\b)`)
 	sameType     = map[string][]string{"string": {"str", "text"}, "number": {"float", "integer", "int"}, "integer": {"int", "number"},
 		"boolean": {"bool"}, "array": {"list"}, "object": {"record", "dict", "dictionary", "map"}}
 )

@@ -78,7 +78,7 @@ func joined(s, body string) string {
 func (r *reader) splitBody(s string) (rest, body string) {
 	if before, page, ok := cutPage(s); ok {
 		at := max(0, len(before)-maxPageLabel)
-		return strings.TrimRight(before[:at]+pageLabel.ReplaceAllString(before[at:], ""), " \"'"), r.page(page)
+		return strings.TrimRight(before[:at]+pageLabel.Get().ReplaceAllString(before[at:], ""), " \"'"), r.page(page)
 	}
 	for i, tries := 0, 0; tries < 4 && r.nested < MaxNested; tries++ {
 		n := strings.IndexAny(s[i:], "{[")
@@ -102,7 +102,7 @@ func (r *reader) splitBody(s string) (rest, body string) {
 var bodyLabel = lazyregexp.New(`(?i)[,;(]\s*(?:content|body|response|data|payload|details)\s*[:=]?\s*$`)
 
 // pageLabel is a label that stands before a page, also after a sentence.
-var pageLabel = regexp.MustCompile(`(?i)[.,;]?\s*\(?\b(?:response )?(?:body|content|text)\s*[:=]?\s*["'(]*$`)
+var pageLabel = lazyregexp.New(`(?i)[.,;]?\s*\(?\b(?:response )?(?:body|content|text)\s*[:=]?\s*["'(]*$`)
 
 const maxPageLabel = 32
 
