@@ -3,6 +3,7 @@ package phrase
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"sync"
 	"unicode/utf8"
 )
@@ -13,8 +14,11 @@ type Book struct {
 
 	once      sync.Once // sets the fields below
 	byFirst   map[string][]ranked
-	loose     []ranked // phrases that begin with a gap, a class, an exception or an ending
-	spaceless []ranked // phrases that begin in a script without spaces
+	loose     []ranked          // phrases that begin with a gap, an exception or an ending
+	classed   []ranked          // phrases that begin with a class, in groups of index modulo 64
+	needing   map[string]uint64 // the groups of phrases in classed that cannot match without one of these words
+	needless  uint64            // the groups of other phrases in classed
+	spaceless []ranked          // phrases that begin in a script without spaces
 }
 
 // ranked is a phrase with a rank. Lower ranks win.
@@ -54,7 +58,10 @@ func (b *Book) Add(p Phrase, rank int) {
 		}
 	}
 	switch {
-	case p[0].gap || p[0].Class != "" || p[0].except || plain+spaceless < len(p[0].words):
+	case p[0].Class != "":
+		b.addClassed(r)
+		return
+	case p[0].gap || p[0].except || plain+spaceless < len(p[0].words):
 		b.loose = append(b.loose, r)
 		return
 	case spaceless > 0:
@@ -65,6 +72,40 @@ func (b *Book) Add(p Phrase, rank int) {
 			b.byFirst[w] = append(b.byFirst[w], r)
 		}
 	}
+}
+
+// addClassed adds a phrase that begins with a class. It is indexed by the first words that it cannot do without, because the end of a
+// class costs more to find than a word.
+func (b *Book) addClassed(r ranked) {
+	group := uint64(1) << (len(b.classed) % 64)
+	b.classed = append(b.classed, r)
+	i := slices.IndexFunc(r.Phrase, Element.isPlain)
+	if i < 0 {
+		b.needless |= group
+		return
+	}
+	if b.needing == nil {
+		b.needing = make(map[string]uint64)
+	}
+	for _, w := range r.Phrase[i].words {
+		b.needing[w] |= group
+	}
+}
+
+// lowestClassed is like lowest for the phrases that begin with a class. It leaves out those whose words are not in the text.
+func (b *Book) lowestClassed(t *Text, i, below int, skip Ranks) int {
+	if t.possible == 0 {
+		t.possible = b.needless
+		for i := range t.Words {
+			t.possible |= b.needing[string(t.Word(i))]
+		}
+	}
+	for n := range b.classed {
+		if t.possible>>(n%64)&1 != 0 {
+			below = lowest(b.classed[n:n+1], t, i, below, skip)
+		}
+	}
+	return below
 }
 
 // At reports whether a phrase of rank 0 begins at word i.
@@ -87,6 +128,9 @@ func (b *Book) RankAt(t *Text, i, below int, skip Ranks) int {
 	b.once.Do(b.parse)
 	below = lowest(b.byFirst[string(w)], t, i, below, skip)
 	below = lowest(b.loose, t, i, below, skip)
+	if len(b.classed) > 0 {
+		below = b.lowestClassed(t, i, below, skip)
+	}
 	if len(b.spaceless) > 0 && bytes.ContainsFunc(w, func(c rune) bool { return c >= utf8.RuneSelf }) {
 		below = lowest(b.spaceless, t, i, below, skip)
 	}

@@ -9,6 +9,7 @@ package phrase
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,8 @@ type Text struct {
 	// Matched is called for each class of a phrase that matches, from the last to the first, with the words from which to which it
 	// matches.
 	Matched func(e *Element, from, to int)
+
+	possible uint64 // the groups of phrases beginning with a class that can match; 0 is unknown. A text with classes is used with one book.
 }
 
 // Word is one word of a text, with the punctuation that follows it.
@@ -51,6 +54,11 @@ type Element struct {
 }
 
 const maxGap = 6
+
+// isPlain reports whether the element matches only the words that it lists.
+func (e Element) isPlain() bool {
+	return len(e.words) > 0 && !e.optional && !e.except && !slices.ContainsFunc(e.words, func(w string) bool { return w[0] == '*' || isSpaceless(w) })
+}
 
 // Parse parses a phrase.
 func Parse(s string) Phrase {
