@@ -83,10 +83,10 @@ func saidOnce(e *candor.Error, message string, issues []candor.Issue) (string, [
 	switch e.Class() {
 	case candor.ClassUnavailable, candor.ClassRateLimited, candor.ClassDenied, candor.ClassPrecondition:
 		return message, nil // the arguments are not the reason
-	case candor.ClassBadRequest:
-		if len(issues) > 0 && (message == e.Code().Info().Sentence || repeatsIssues(message, issues)) {
-			message = ""
-		}
+	default:
+	}
+	if mayBeArguments(e) && len(issues) > 0 && (message == e.Code().Info().Sentence || repeatsIssues(message, issues)) {
+		message = ""
 	}
 	var shown []candor.Issue
 	for _, i := range issues {

@@ -231,7 +231,7 @@ func (f finding) compare(g finding) int {
 const (
 	maxKeyShown     = 64
 	maxPathShown    = 512
-	maxMessageShown = 240
+	maxMessageShown = 480
 )
 
 // cleanKey is a key as it may be shown: one line, without secrets.

@@ -38,6 +38,9 @@ func (t *reporter) issue(f finding) candor.Issue {
 	default:
 		out.Expected = t.expected(f, f.rule)
 		out.Got = typeAt(f.value, f.steps)
+		if f.rule == "type" && part != nil && part.Enum != nil {
+			out.Expected, wanted = describe(t.piece(part.Location)), t.wanted(part)
+		}
 	}
 	out.Expected = brief(out.Expected)
 	for _, b := range f.chosen {

@@ -88,7 +88,7 @@ func (s secrecy) hideSecrets(issue *candor.Issue) {
 	switch issue.Rule {
 	case "enum", "const", "pattern":
 		issue.Message, issue.Hint = "must be a value that the schema lists", ""
-	case "required":
+	case "required", "type":
 		issue.Hint = ""
 	}
 }

@@ -1,11 +1,19 @@
 package schema_test
 
-import "testing"
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // TestAdviceComesFromTheSchema checks what is said of one wrong argument, and that nothing is proposed which would fail again.
 func TestAdviceComesFromTheSchema(t *testing.T) {
 	t.Parallel()
 	const edit = `{"type":"object","properties":{"oldText":{},"newText":{},"dryRun":{}},"required":["oldText","newText"]}`
+	var many []string
+	for c := 'a'; c <= 'x'; c++ {
+		many = append(many, fmt.Sprintf("%q", "north-north-west-"+string(c)))
+	}
 	for name, test := range map[string]struct{ schema, value, want string }{
 		"a list of objects":     {`{"properties":{"x":{"type":"array","items":` + edit + `}}}`, `{"x":"a"}`, "must be an array, not a string; send a list of {oldText, newText}"},
 		"a list of numbers":     {`{"properties":{"x":{"type":"array","items":{"type":"integer"}}}}`, `{"x":"a"}`, "must be an array, not a string; send a list of integers"},
@@ -15,7 +23,8 @@ func TestAdviceComesFromTheSchema(t *testing.T) {
 		"both":                  {`{"properties":{"x":{"anyOf":[{"type":"array","items":` + edit + `},` + edit + `]}}}`, `{"x":7}`, "must be an array or an object, not a number; send a list of {oldText, newText} or an object {oldText, newText}"},
 		"an object of any keys": {`{"properties":{"x":{"type":"object"}}}`, `{"x":"a"}`, "must be an object, not a string; "},
 		"all values":            {`{"properties":{"x":{"enum":["a","b","c","d","e","f","g","h","i","j"]}}}`, `{"x":"zz"}`, `must be "a", "b", "c", "d", "e", "f", "g", "h", "i" or "j"; `},
-		"many values":           {`{"properties":{"x":{"enum":["north-north-west-a","north-north-west-b","north-north-west-c","north-north-west-d","north-north-west-e","north-north-west-f"]}}}`, `{"x":"zz"}`, `must be "north-north-west-a", "north-north-west-b", "north-north-west-c", "north-north-west-d", "north-north-west-e", … (1 more); `},
+		"many values":           {`{"properties":{"x":{"enum":[` + strings.Join(many, ",") + `]}}}`, `{"x":"zz"}`, `must be ` + strings.Join(many[:18], ", ") + `, … (6 more); `},
+		"values and a type":     {`{"properties":{"x":{"type":"string","enum":["a","b"]}}}`, `{"x":{}}`, `must be a string, not an object; must be "a" or "b"`},
 		"a pattern":             {`{"properties":{"x":{"type":"string","pattern":"^[A-Z]{3}$"}}}`, `{"x":"zz"}`, "must match the pattern ^[A-Z]{3}$; "},
 		"other keys":            {`{"properties":{"a":{},"b":{},"c":{}},"anyOf":[{"required":["a"]},{"required":["b","c"]}]}`, `{}`, `is missing; or give "b" and "c" (closest of 2 alternatives)`},
 		"keys that do not help": {`{"properties":{"a":{},"b":{"type":"string"}},"anyOf":[{"required":["a"]},{"properties":{"b":{"const":"z"}}}]}`, `{"b":"x"}`, `is missing; this is the closest of 2 alternatives`},

@@ -127,7 +127,7 @@ func typeList(want []string) string {
 
 // valueList lists values of the schema, as many as are readable; the issue also has the piece of the schema.
 func valueList(want []any) string {
-	const short, whole = 60, 110 // bytes of a value, and of all
+	const short, whole = 60, 400 // bytes of a value, and of all
 	words, size := make([]string, 0, len(want)), 0
 	for _, v := range want {
 		text, err := json.Marshal(v)

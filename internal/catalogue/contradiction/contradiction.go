@@ -100,7 +100,6 @@ func appendPlain(dst []byte, text string) []byte {
 // search is the state of one call of Find.
 type search struct {
 	*rules
-	rule        *rule
 	phrase.Text // the sentence that is searched
 
 	sinceNegation int  // words since the last negation of this clause

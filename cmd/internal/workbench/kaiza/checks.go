@@ -3,6 +3,7 @@ package kaiza
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func (k *System) check(ctx context.Context, c *workbench.Call, in checksArgs) (w
 	options.Hold = []*os.File{lock}
 	results, failed := preflight.Run(ctx, d.folder.Root(), chosen, options)
 	if err := effect.Complete(ctx, failed, nil); err != nil {
-		c.Bench().Logger().Warn("recording the end of checks", "error", err)
+		c.Bench().Logger().Warn("recording the end of checks", slog.Any("error", err))
 	}
 	if failed != nil {
 		return workbench.Reply{}, failed

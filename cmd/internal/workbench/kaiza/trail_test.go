@@ -141,17 +141,6 @@ func durable(calls []*systrace.Call, member string, said int) bool {
 	return false
 }
 
-// trailFile returns the file with the entries of the newest chain.
-func (p *env) trailFile() string {
-	p.t.Helper()
-	files, err := filepath.Glob(filepath.Join(p.ledgerDir(), "kaiza-*", "audit-log.jsonl"))
-	if err != nil || len(files) == 0 {
-		p.t.Fatalf("there is no trail: %v", err)
-	}
-	slices.Sort(files) // their names contain the time
-	return files[len(files)-1]
-}
-
 // flood sends n calls, a limited number at a time, and returns the answers in the order received. It ends when the
 // server does.
 func (s *stdio) flood(n int, params func(i int) string) (answers []answer) {

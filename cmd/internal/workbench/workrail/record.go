@@ -176,21 +176,26 @@ func fold(s *sessionState, e session.Event) error {
 		if err := decode(e.Data, &r); err != nil {
 			return err
 		}
-		if r.Node != s.node() || len(s.done) == 0 && s.canceled == nil || r.Next == nil {
-			return fmt.Errorf("node %d was rewound, but the session is at node %d", r.Node, s.node())
-		}
-		if s.canceled == nil {
-			s.done = s.done[:len(s.done)-1]
-		}
-		s.context, s.canceled = r.Context, nil
-		s.leave(outcome{event: e.Index}, r.Position, r.Next)
-		return nil
+		return s.rewind(e.Index, r)
 	case eventCanceled:
 		s.canceled = &sessionCanceled{}
 		return decode(e.Data, s.canceled)
 	default:
 		return fmt.Errorf("unknown event %s", e.Kind)
 	}
+}
+
+// rewind applies an event that goes back a step.
+func (s *sessionState) rewind(event uint64, r stepRewound) error {
+	if r.Node != s.node() || len(s.done) == 0 && s.canceled == nil || r.Next == nil {
+		return fmt.Errorf("node %d was rewound, but the session is at node %d", r.Node, s.node())
+	}
+	if s.canceled == nil {
+		s.done = s.done[:len(s.done)-1]
+	}
+	s.context, s.canceled = r.Context, nil
+	s.leave(outcome{event: event}, r.Position, r.Next)
+	return nil
 }
 
 // check returns an error if an attempt is not the next one.

@@ -132,7 +132,8 @@ func TestSnapshotLeadsToEveryElement(t *testing.T) {
 		t.Errorf("a link to a new window: %v", p)
 	}
 	k.call(t, "pw/wait_for", args{"session": session, "text": "Order", "gone": true})
-	if shot := k.call(t, "pw/screenshot", args{"session": session}); shot["mediaType"] != "image/png" || !strings.HasPrefix(shot["data"].(string), "iVBOR") {
+	shot := k.call(t, "pw/screenshot", args{"session": session})
+	if data, _ := shot["data"].(string); shot["mediaType"] != "image/png" || !strings.HasPrefix(data, "iVBOR") {
 		t.Errorf("screenshot: %v", shot["mediaType"])
 	}
 }

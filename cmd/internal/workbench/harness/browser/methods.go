@@ -10,16 +10,14 @@ import (
 const (
 	sessionSchema  = `"session": {"type": "string", "description": "The id that launch has returned"}`
 	timeoutSchema  = `"timeoutMs": {"type": "integer", "minimum": 1, "description": "How long the step may take, up to the limit of the server"}`
+	maxCharsSchema = `"maxChars": {"type": "integer", "minimum": 1, "maximum": 200000, "description": "The most characters of text, 20000 by default"}`
 	selectorSchema = `"selector": {"type": "string", "description": "A CSS selector, at most 1000 characters, or ref=e7 with a reference of snapshot"}`
 )
 
 // methods is the method table of the domain.
 func (d *driver) methods() []domain.Method {
 	k := d.kind
-	withSession := []candor.Code{
-		k.nav, k.launch, k.timeout, common.Timeout, common.LimitExceeded, common.SessionNotFound,
-		common.InvalidParams, common.InputTooLarge,
-	}
+	withSession := []candor.Code{k.nav, k.launch, k.timeout, common.Timeout, common.LimitExceeded, common.SessionNotFound, common.InvalidParams, common.InputTooLarge}
 	withSelector := append([]candor.Code{k.selection}, withSession...)
 	return []domain.Method{
 		{
@@ -47,13 +45,11 @@ func (d *driver) methods() []domain.Method {
 			Required: []string{"session", "selector", "text"}, OpenWorld: true, Codes: withSelector, Run: domain.Bind(d.typeText),
 		}, {
 			Name: k.prefix + "/content", About: "Return the address, the title and the visible text of the page.",
-			Input: `{` + sessionSchema + `, "maxChars": {"type": "integer", "minimum": 1, "maximum": 200000, "description": "The most characters of text, 20000 by default"}, ` +
-				timeoutSchema + `}`,
+			Input:    `{` + sessionSchema + `, ` + maxCharsSchema + `, ` + timeoutSchema + `}`,
 			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.content),
 		}, {
 			Name: k.prefix + "/snapshot", About: "Return the visible text of the page in lines, with a reference such as [ref=e7] for each element that can be used. Use ref=e7 as a selector.",
-			Input: `{` + sessionSchema + `, "maxChars": {"type": "integer", "minimum": 1, "maximum": 200000, "description": "The most characters of text, 20000 by default"}, ` +
-				timeoutSchema + `}`,
+			Input:    `{` + sessionSchema + `, ` + maxCharsSchema + `, ` + timeoutSchema + `}`,
 			Required: []string{"session"}, ReadOnly: true, Idempotent: true, Codes: withSession, Run: domain.Bind(d.snapshot),
 		}, {
 			Name: k.prefix + "/screenshot", About: "Return a picture of the part of the page that a window shows.",

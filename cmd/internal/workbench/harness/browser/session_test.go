@@ -36,7 +36,7 @@ func TestWindowsAreClosedAndDownloadsDenied(t *testing.T) {
 		<button id=d onclick="window.open('/opened?d');window.open('/opened?e','x','noopener')">d</button>`)
 	k.call(t, "pw/navigate", args{"session": session, "url": address})
 	for _, id := range []string{"#b", "#d"} {
-		k.fails(t, playwright.Nav, "pw/click", args{"session": session, "selector": id})
+		_, _ = k.fails(t, playwright.Nav, "pw/click", args{"session": session, "selector": id})
 	}
 	s, _ := k.drivers[0].pool.find(session)
 	wait.Until(t, "the end of the windows", func() bool {

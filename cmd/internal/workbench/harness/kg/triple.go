@@ -116,7 +116,7 @@ func (g *graph) delete(ctx context.Context, t Triple) (deleteOut, error) {
 	if err := t.check(); err != nil {
 		return deleteOut{}, err
 	}
-	removed, err := g.remove(ctx, "subject = ? AND predicate = ? AND object = ?", t.Subject, t.Predicate, t.Object)
+	removed, err := g.remove(ctx, "DELETE FROM triple WHERE subject = ? AND predicate = ? AND object = ?", t.Subject, t.Predicate, t.Object)
 	return deleteOut{removed.Deleted > 0, removed.Total}, err
 }
 
@@ -130,13 +130,13 @@ type entityOut struct {
 }
 
 func (g *graph) deleteEntity(ctx context.Context, in entityIn) (entityOut, error) {
-	return g.remove(ctx, "subject = ?1 OR object = ?1", in.Entity)
+	return g.remove(ctx, "DELETE FROM triple WHERE subject = ?1 OR object = ?1", in.Entity)
 }
 
-// remove deletes the triples for which a condition holds.
-func (g *graph) remove(ctx context.Context, condition string, args ...any) (out entityOut, err error) {
+// remove deletes triples with a statement.
+func (g *graph) remove(ctx context.Context, statement string, args ...any) (out entityOut, err error) {
 	err = g.change(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, "DELETE FROM triple WHERE "+condition, args...)
+		result, err := tx.ExecContext(ctx, statement, args...)
 		if err != nil {
 			return err
 		}
