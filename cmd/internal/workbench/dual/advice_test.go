@@ -62,7 +62,7 @@ func TestAdviceLeadsOut(t *testing.T) {
 		{"ERR_NO_RECORDS", "or abandon", do("merkle_finalize", args{"session_id": "empty"}), calls{do("merkle_finalize", args{"session_id": "empty", "abandon": true})}},
 		{"ERR_NO_RECORDS", "at least one thought", do("merkle_finalize", args{"session_id": "open"}),
 			calls{do("thought_record", thought(args{"session_id": "open"})), do("merkle_finalize", args{"session_id": "open"})}},
-		{"INVALID_PARAMS", "Correct all arguments listed", do("task_get", args{"id": 5}), calls{do("task_get", args{"id": first})}},
+		{"INVALID_PARAMS", "Correct the arguments", do("task_get", args{"id": 5}), calls{do("task_get", args{"id": first})}},
 		{"INVALID_PARAMS", "Correct", do("thought_record", thought(args{"content": "\u200b \u2800"})), calls{do("thought_record", thought(nil))}},
 		{"ERR_VALIDATION", "Correct the fields", do("task_create", args{"title": " "}), calls{do("task_create", args{"title": "x"})}},
 		{"ERR_VALIDATION", "new status, or another field", do("task_update", args{"id": first}), calls{do("task_update", args{"id": first, "title": "x"})}},

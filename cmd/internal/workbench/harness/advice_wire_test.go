@@ -82,7 +82,7 @@ func TestAdviceIsObeyedWithSuccess(t *testing.T) {
 	}})
 	for _, c := range adviceCases {
 		text, failed := h.text(c.method, c.args)
-		if !failed || !strings.HasPrefix(text, c.code+":") || !strings.Contains(text, c.advice) {
+		if !failed || !strings.HasPrefix(text, c.code) || !strings.Contains(text, c.advice) {
 			t.Errorf("%s %s: want %s with the advice %q:\n%s", c.method, c.args, c.code, c.advice, text)
 			continue
 		}

@@ -156,7 +156,7 @@ func TestModelsReadTheReason(t *testing.T) {
 	h := start(t, setup{mcp: true, flags: []string{"--dialect", "candor", "--domain", "sql", "--domain", "python"}, env: []string{"MCP_SQL_WRITE=1", "MCP_PYTHON_CONFINE=auto"}})
 	for _, c := range []struct{ method, params, want string }{
 		{"sql/query", `{"sql":"SELECT a FROM nowhere"}`, "no such table: nowhere"},
-		{"sql/query", `{}`, `the key "sql" is missing`},
+		{"sql/query", `{}`, "/sql: is missing"},
 		{"py/run", `{"code":"print('before')\nraise ValueError('x')"}`, "ValueError: x"},
 		{"py/run", `{"code":"print('before')\nraise ValueError('x')"}`, "before"},
 	} {

@@ -20,7 +20,7 @@ func TestWrapSupervisesTheHarness(t *testing.T) {
 		}
 		h.call("sys/ping", `{}`).result()
 		first := h.call("sys/ping", `{"x":1}`).fails(1000, "common/E_INVALID_PARAMS")
-		if !strings.Contains(first.details(), "there is no key") {
+		if !strings.Contains(first.details(), "is not a known key") {
 			t.Errorf("details: %s", first.m.Bytes())
 		}
 		if !mcp {

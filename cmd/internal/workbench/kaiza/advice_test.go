@@ -47,8 +47,8 @@ var advices = map[string]advice{
 		p.must(os.Remove(p.state + "/workspaces"))
 		return p.begins()
 	}},
-	"INVALID_INPUT_TYPE": read("Correct all arguments"), "INVALID_INPUT_FORMAT": read("Correct all arguments"), "INVALID_INPUT_VALUE": read("Correct all arguments"),
-	"MISSING_REQUIRED_FIELD": read("Correct all arguments"), "ROLE_MISMATCH": read("Omit the role"), "PATH_TRAVERSAL_BLOCKED": read(`without ".."`),
+	"INVALID_INPUT_TYPE": read("Correct the arguments"), "INVALID_INPUT_FORMAT": read("Correct the arguments"), "INVALID_INPUT_VALUE": read("Correct the arguments"),
+	"MISSING_REQUIRED_FIELD": read("Correct the arguments"), "ROLE_MISMATCH": read("Omit the role"), "PATH_TRAVERSAL_BLOCKED": read(`without ".."`),
 	"OUTSIDE_WORKSPACE": read("inside the workspace"), "INSUFFICIENT_PERMISSIONS": read("choose an action that needs less"),
 	"FILE_READ_FAILED": read("List the folder and name a file in it"), "INTERNAL_ERROR": read("Report it with the reference"), "UNKNOWN_TOOL_FAILURE": read("report it with the reference"),
 	"UNAUTHORIZED_ACTION": {"have a session with the right role do it", func(p *env, _ string) answer {

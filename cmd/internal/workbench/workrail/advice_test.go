@@ -35,7 +35,7 @@ func retrying(says string, give args) advice {
 }
 
 var advices = map[string]advice{
-	"VALIDATION_ERROR": starting("Correct all arguments"),
+	"VALIDATION_ERROR": starting("Correct the arguments"),
 	"NOT_FOUND":        {"Call list_workflows", func(s *server, _ answer) answer { s.call("list_workflows", args{}).fine(); return s.plain() }},
 	"PRECONDITION_FAILED": {"start_workflow then stores it again", func(s *server, _ answer) answer {
 		open := s.call("resume_session", args{}).data("sessions", 0, "sessionId")

@@ -63,6 +63,20 @@ func TestW16ABreakerFollowsThreeBlockedAttempts(t *testing.T) {
 	s.call("continue_workflow", args{"continueToken": a.token(), "notes": "n"}).kind("step")
 }
 
+// TestAgentThatPollsForAnAnswerIsSentToThePerson repeats the step of a question until the breaker opens.
+func TestAgentThatPollsForAnAnswerIsSentToThePerson(t *testing.T) {
+	t.Parallel()
+	s := newPlace(t).start()
+	a := s.reach("asking", args{}).kind("blocked")
+	for range 2 {
+		a = s.call("continue_workflow", args{"continueToken": a.token()}).kind("blocked")
+	}
+	b := s.call("continue_workflow", args{"continueToken": a.token()}).is("PRECONDITION_FAILED")
+	if next, _ := b.envelope().Path("suggestion").Str(); !strings.Contains(next, "workrail answer "+a.data("sessionId")) || strings.Contains(next, "everything that the details list") {
+		t.Errorf("suggestion %s", next)
+	}
+}
+
 // TestW16LongNamesFitTheBudget blocks a step with names of the maximum length of a workflow file.
 func TestW16LongNamesFitTheBudget(t *testing.T) {
 	t.Parallel()

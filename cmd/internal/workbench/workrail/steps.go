@@ -223,14 +223,18 @@ func (s *System) block(v *sessionState, try *attempt, blockers []blocker) ([]ses
 // retry advice.
 func blockedTooOften(attempts int, blockers []blocker) *candor.Error {
 	var codes []string
+	again := "Nothing of the blocked calls was kept: send notes, output and context complete, with everything that the details list, in one call of continue_workflow with the token you used, or ask the user for help."
 	shown := slices.Clone(blockers)
 	for i := range shown {
 		codes = append(codes, shown[i].Code)
 		shown[i].SuggestedFix = strings.TrimSuffix(shown[i].SuggestedFix, withRetryToken)
+		if shown[i].Code == blockerscode.UserOnlyDependency.Symbol() { // the agent cannot give the key that the details list
+			again = shown[i].SuggestedFix + " Then send notes, output and context complete, without that key, with the token you used."
+		}
 	}
 	return failure(workrailcode.PreconditionFailed,
 		fmt.Sprintf("This step was blocked %d times in a row, and this attempt lacks something too: %s %s", attempts, shown[0].Message, shown[0].SuggestedFix),
-		"Nothing of the blocked calls was kept: send notes, output and context complete, with everything that the details list, in one call of continue_workflow with the token you used, or ask the user for help.",
+		again,
 		map[string]any{"kind": "blocked_too_often", "blockedAttempts": attempts, "blockers": shown, "codes": codes}, nil)
 }
 

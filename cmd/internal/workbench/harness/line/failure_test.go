@@ -7,7 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
 func TestSetLogLevel(t *testing.T) {
@@ -41,6 +43,14 @@ func TestNewRefusesBadMethods(t *testing.T) {
 	} {
 		if _, err := New([]domain.Domain{{Name: "a", Methods: methods}}, Options{}); err == nil {
 			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestDetailsAreAText(t *testing.T) {
+	for _, details := range []any{map[string]any{"message": "stopped"}, "stopped"} {
+		if got := Terse(candor.New(common.Timeout, "", candor.WithDetails(details))).Details().String(); got != `"stopped"` {
+			t.Errorf("%v: %s", details, got)
 		}
 	}
 }

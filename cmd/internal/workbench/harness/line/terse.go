@@ -30,6 +30,9 @@ func Terse(e *candor.Error) *candor.Error {
 			names, beside[name] = append(names, name), json.RawMessage(value.Raw())
 		}
 	}
+	if names == nil {
+		return e.With(candor.WithDetails(beside["value"]))
+	}
 	beside["beside"] = names
 	return e.With(candor.WithDetails(beside))
 }
