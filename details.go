@@ -278,9 +278,14 @@ func (w *safeWriter) array(elements iter.Seq[any], budget int) {
 	if !w.enter(budget) {
 		return
 	}
-	start, n := len(w.out), 0
+	start, n, before := len(w.out), 0, ""
 	w.out = append(w.out, '[')
 	for v := range elements {
+		text, isText := textIn(v)
+		if isText && redact.Flag(before) {
+			v = redact.Placeholder
+		}
+		before = text
 		if n > 0 {
 			w.out = append(w.out, ',')
 		}
@@ -304,6 +309,7 @@ func (w *safeWriter) object(fields iter.Seq[field], budget int) {
 	if w.issues && w.depth == 3 {
 		w.secret = isSecretPath(fields)
 	}
+	labelled := !w.issues && hasSecretLabel(fields)
 	start := len(w.out)
 	var space [8]string
 	seen := space[:0] // names written; at most limits.Items
@@ -324,6 +330,9 @@ func (w *safeWriter) object(fields iter.Seq[field], budget int) {
 		}
 		seen = append(seen, name)
 		w.out = append(jsontext.AppendString(append(w.out, `,`[:comma]...), name), ':')
+		if labelled && redact.Labelled(f.name) && maySecret(f.value) {
+			f.value = redact.Placeholder
+		}
 		w.member(f, name, left)
 	}
 	w.out = append(w.out, '}')
@@ -351,13 +360,34 @@ func isSecretPath(issue iter.Seq[field]) bool {
 		if f.name != "path" {
 			continue
 		}
-		path, _ := f.value.(string)
-		if v, ok := f.value.(validJSON); ok && strings.HasPrefix(string(v.trimmed()), `"`) {
-			path = v.trimmed().str()
-		}
+		path, _ := textIn(f.value)
 		return redact.Key(path[strings.LastIndexByte(path, '/')+1:])
 	}
 	return false
+}
+
+// hasSecretLabel reports whether a member names a secret that another member holds.
+func hasSecretLabel(fields iter.Seq[field]) bool {
+	for f := range fields {
+		if redact.Labels(f.name) {
+			if text, ok := textIn(f.value); ok && redact.Label(text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// textIn returns a value that is a text.
+func textIn(v any) (string, bool) {
+	if v, ok := v.(validJSON); ok {
+		if v = v.trimmed(); strings.HasPrefix(string(v), `"`) {
+			return v.str(), true
+		}
+		return "", false
+	}
+	text, ok := v.(string)
+	return text, ok
 }
 
 // maySecret returns false for null, true and false, which cannot be secrets.

@@ -187,6 +187,10 @@ func TestDetailsHoldNoSecrets(t *testing.T) {
 		"path":          "open /home/ann/hunter2/plan.txt",
 		"marshaler":     []any{json.RawMessage(`"password=hunter2hunter2"`)},
 		"not a number":  []any{json.Number(`{"password":"hunter2hunter2"}`), json.Number(`"password=hunter2hunter2"`)},
+		"flag":          map[string]any{"argv": []string{"--token", "hunter2hunter2", "x"}},
+		"raw flag":      json.RawMessage(`{"argv":["-password","hunter2hunter2"]}`),
+		"label":         map[string]any{"env": []any{map[string]any{"name": "API_KEY", "value": "hunter2hunter2"}}},
+		"raw label":     json.RawMessage(`[{"value":"hunter2hunter2","key":"db.password"}]`),
 		"key as number": map[string]any{"token": json.Number("2222222222")},
 	} {
 		out := candor.DetailsOf(v).String()

@@ -163,12 +163,11 @@ func (w *walk) array(dst []byte, v wire.Value, s scope) ([]byte, bool) {
 // behind returns the scope of an element that follows the string before: ["--password","x"] gives secret, and
 // ["x-api-key","x"] gives opaque, because it may also be a list of names.
 func behind(before string) scope {
-	flag := strings.TrimLeft(before, "-")
 	switch {
-	case before == "" || strings.ContainsAny(before, " =") || !redact.Key(flag):
-		return none
-	case len(flag) < len(before):
+	case redact.Flag(before):
 		return secret
+	case before == "" || before[0] == '-' || strings.ContainsAny(before, " =") || !redact.Key(before):
+		return none
 	}
 	return opaque
 }
@@ -205,7 +204,7 @@ func (w *walk) object(dst []byte, v wire.Value, s scope, fixed func(string) bool
 // memberScope returns the scope of the member key of an object with the scope s.
 func memberScope(s scope, key string, labelled bool) scope {
 	switch {
-	case redact.Key(key), labelled && values[key]:
+	case redact.Key(key), labelled && redact.Labelled(key):
 		return secret
 	case (s == secret || s == within) && !descriptions[key]:
 		return within
@@ -217,14 +216,6 @@ func memberScope(s scope, key string, labelled bool) scope {
 	return none
 }
 
-// values are the members that hold the value for a label in the same object.
-var values = set("value", "val", "Value", "input", "content", "received", "got", "actual", "rejectedValue", "rejected_value",
-	"attemptedValue", "invalidValue", "invalid_value", "input_value", "data", "default", "provided", "example")
-
-// labels are the members that hold the label of a value in the same object.
-var labels = set("name", "Name", "key", "Key", "header", "param", "parameter", "field", "variable", "env", "path", "loc", "property", "label",
-	"arg", "argument", "attribute", "instancePath", "pointer")
-
 // descriptions are members that describe a secret and do not hold it, as in a schema.
 var descriptions = set("type", "name", "title", "description", "message", "msg", "format", "pattern", "path", "expected", "rule", "hint", "error", "code",
 	"id", "ref", "$ref", "required", "keyword", "expires", "expiresAt", "expires_at", "expires_in", "user", "username", "enum", "minLength", "maxLength")
@@ -232,7 +223,7 @@ var descriptions = set("type", "name", "title", "description", "message", "msg",
 // hasSecretLabel reports whether a label of v names a secret.
 func hasSecretLabel(v wire.Value) bool {
 	for name, value := range v.Members() {
-		if key, _ := name.Str(); labels[key] && namesSecret(value) {
+		if key, _ := name.Str(); redact.Labels(key) && namesSecret(value) {
 			return true
 		}
 	}
@@ -249,11 +240,8 @@ func namesSecret(label wire.Value) bool {
 		}
 	}
 	text, ok := last.Str()
-	return ok && len(text) <= maxLabel && redact.Key(text[strings.LastIndexAny(text, "/.")+1:])
+	return ok && redact.Label(text)
 }
-
-// maxLabel is the maximum length of a label. A longer text is prose.
-const maxLabel = 128
 
 // name appends the name of the nth member. A changed name gets the number n as a suffix, because two redacted names
 // could be equal.

@@ -110,7 +110,11 @@ func handleNonMessage(e *framing.Event) (out []byte, settled bool) {
 	return e.Raw, true
 }
 
-func isMessage(kind []byte) bool { return len(kind) == 0 || string(kind) == "message" }
+// isMessage reports whether a client may read an event of a type as a message: some ignore spaces and case.
+func isMessage(kind []byte) bool {
+	kind = bytes.TrimSpace(kind)
+	return len(kind) == 0 || bytes.EqualFold(kind, []byte("message"))
+}
 
 // isHeartbeat reports whether an event cannot have been meant as a JSON-RPC message, such as "ping". Some servers send
 // such events to keep connections open.

@@ -1,6 +1,8 @@
 package httpgate_test
 
 import (
+	"io"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -88,5 +90,20 @@ func watchHeap(t *testing.T) func() uint64 {
 		close(stop)
 		<-done
 		return most.Load() - min(before, most.Load())
+	}
+}
+
+// TestTypesThatClientsReadAsMessagesAreRead answers with events whose type differs from "message" in what some clients ignore.
+func TestTypesThatClientsReadAsMessagesAreRead(t *testing.T) {
+	const failure = `{"jsonrpc":"2.0","id":7,"result":{"isError":true,"content":[{"type":"text","text":"password=hunter2hunter2"}]}}`
+	for _, kind := range []string{" message", "message ", "Message"} {
+		g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "event: "+kind+"\ndata: "+failure+"\n\n")
+		}), gateway.Options{}, httpgate.Options{})
+		body := string(g.Post(t, httpgatetest.ToolCall).Body)
+		if strings.Contains(body, "hunter2") || strings.Count(body, `"id":7`) != 1 || !strings.Contains(body, "dev.candor/error") {
+			t.Errorf("%q: %s", kind, body)
+		}
 	}
 }
