@@ -37,7 +37,7 @@ type Caller struct {
 	// MaxJitter is the maximum random time that is added to each wait, so that clients do not retry at the same moment. 0 means
 	// 2 seconds. The jitter starts at 100 ms and doubles with each attempt. The delay that the error asks for is never shortened.
 	MaxJitter time.Duration
-	// Timeout limits one attempt. 0 means no limit other than that of the context.
+	// Timeout limits one attempt, and each listing of the tools. 0 means no limit other than that of the context.
 	Timeout time.Duration
 	// Budget is the number of retries per call, averaged over all calls. 0 means 0.2. Ten retries are free, so that rare failures
 	// are not affected, and a server that fails every call is not overloaded.
@@ -209,6 +209,11 @@ func (c *Caller) repeatable(ctx context.Context, name string) bool {
 
 // list lists the tools of the server. If that fails, no tool is repeatable until the next listing.
 func (c *Caller) list(ctx context.Context, changes int) map[string]bool {
+	if c.Timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+		ctx = limited
+	}
 	safe := map[string]bool{}
 	seen := 0
 	for tool, err := range c.Session.Tools(ctx, nil) {

@@ -179,6 +179,25 @@ func TestTimeoutIsRetriedOnlyForIdempotentTools(t *testing.T) {
 	}
 }
 
+func TestListingThatIsNotAnsweredIsLimited(t *testing.T) {
+	withRig(t, idempotent, func(t *testing.T, r *retryRig) {
+		r.Timeout = time.Second
+		r.script = always(candor.New(candor.CodeUpstreamUnavailable, ""))
+		r.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+				if method == "tools/list" {
+					<-ctx.Done()
+				}
+				return next(ctx, method, req)
+			}
+		})
+		began := time.Now()
+		if e := r.call(t.Context()); e == nil || time.Since(began) > time.Second {
+			t.Errorf("%v after %s", e, time.Since(began))
+		}
+	})
+}
+
 func TestWaitBeyondTheDeadlineIsNotStarted(t *testing.T) {
 	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
 		began := time.Now()
