@@ -91,6 +91,10 @@ func compressSegment(ctx context.Context, s storage.Storage, chain, plain string
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("compressing %s: %w", plain, err), storage.Remove(s, aside))
 	}
+	// The writer may have renamed the plain file and not yet synced the folder. If a crash undid that, its entries would be there twice.
+	if err := s.SyncDir(chain); err != nil {
+		return fmt.Errorf("compressing %s: %w", plain, err)
+	}
 	if err := errors.Join(s.Rename(aside, packed), s.SyncDir(chain)); err != nil {
 		return fmt.Errorf("compressing %s: %w", plain, err)
 	}
